@@ -1,0 +1,1 @@
+"""Recipes of the published baselines: one YAML file each."""

@@ -1,0 +1,120 @@
+"""The values of a report, and their versioned JSON form.
+
+A `Report` holds one `TaskResult` a task, which holds one `Score` a metric. Every value is on the
+0-100 scale and unrounded; `None` stands for "not scored", never 0. Two runs on the same files give
+the same report, byte for byte: nothing here depends on the time, the machine or the order of work.
+
+The JSON Schema of `Report` ships as `glge/report.schema.json` and each key is described in
+`docs/report.md`.
+"""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from glge.errors import Problem
+
+SCHEMA_VERSION = "1.0"
+
+
+class _Value(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Interval(_Value):
+    """A confidence interval on the 0-100 scale: both ends, and how it was drawn."""
+
+    low: float
+    high: float
+    level: float = Field(description="Confidence level in percent, for example 95.")
+    resamples: int
+    seed: int | None = Field(None, description="None: the program's own sequence of seeds 0 … resamples-1.")
+    method: str = Field(description="Who defines the interval, for example 'ROUGE-1.5.5' or 'percentile bootstrap'.")
+
+
+class Score(_Value):
+    """One metric of one task."""
+
+    name: str = Field(description="Key of the metric inside its task, as the published board names it: rougeL, bleu4 …")
+    metric: str = Field(description="Name in glge.METRICS: says which program's definition this is.")
+    shown: str = Field(description="Display name: R-1, B-4 …")
+    value: float | None = Field(None, description="0-100, unrounded; null when it could not be computed.")
+    printed: str | None = Field(None, description="The figure exactly as the benchmark's published script prints it.")
+    counted: bool = Field(True, description="False for a figure that stands beside and does not enter the task's mean.")
+    mean: float | None = Field(None, description="Plain mean over the lines, where the official value is another one.")
+    interval: Interval | None = None
+    details: dict[str, float | int | str] = Field(default_factory=dict, description="Precision, recall, counts …")
+    signature: str = Field(description="Everything that made the number, in one short line.")
+    missing: str | None = Field(None, description="One line: why there is no value and how to get it.")
+
+
+class FileRecord(_Value):
+    """A file that was read: its name as given, its number of lines, the SHA-256 of its text."""
+
+    name: str
+    lines: int
+    sha256: str = Field(description="SHA-256 of the lines as read (UTF-8, joined and ended by a newline).")
+
+
+class TaskResult(_Value):
+    """All metrics of one task and their mean."""
+
+    task: str
+    title: str
+    version: int = Field(description="Version of the task's recipe.")
+    level: str
+    split: str
+    value: float | None = Field(None, description="Mean of the counted metrics; null when one of them is missing.")
+    scores: tuple[Score, ...]
+    items: int = Field(description="What the means run over: lines, or groups of lines with the same source.")
+    predictions: FileRecord
+    references: FileRecord
+    sources: FileRecord | None = None
+    notes: tuple[str, ...] = Field((), description="Sentences that explain an unexpected number.")
+
+    def score(self, name: str) -> Score:
+        """The score with this key; KeyError when the task has none of that name."""
+        for score in self.scores:
+            if score.name == name:
+                return score
+        raise KeyError(name)
+
+
+class Report(_Value):
+    """One submission at one level: every task, the overall score, and what was odd about the files."""
+
+    schema_version: str = SCHEMA_VERSION
+    glge_version: str
+    benchmark: str = "GLGE"
+    level: str
+    split: str
+    profile: str = "official"
+    value: float | None = Field(None, description="The GLGE score: mean over all tasks; null unless all are scored.")
+    tasks: tuple[TaskResult, ...]
+    expected_tasks: tuple[str, ...] = Field(description="All tasks of the benchmark, in order.")
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def scored(self) -> int:
+        """How many of the benchmark's tasks have a value."""
+        return sum(task.value is not None for task in self.tasks)
+
+    @property
+    def coverage(self) -> str:
+        """For example '3/8': tasks with a value, out of the tasks of the benchmark."""
+        return f"{self.scored}/{len(self.expected_tasks)}"
+
+    def task(self, name: str) -> TaskResult:
+        """The result of this task; KeyError when it was not scored."""
+        for result in self.tasks:
+            if result.task == name:
+                return result
+        raise KeyError(name)
+
+
+def mean_of(values: list[float | None]) -> float | None:
+    """The plain mean, or None when the list is empty or anything in it is missing."""
+    known = [value for value in values if value is not None]
+    if not known or len(known) != len(values):
+        return None
+    return sum(known) / len(known)

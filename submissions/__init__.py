@@ -1,0 +1,1 @@
+"""The submission format and an example submission with its references. Data only."""
