@@ -42,7 +42,10 @@ _DOOR = {
     "validate_submission": "glge.scoring",
 }
 
-__all__ = ["__version__", *sorted(_DOOR)]
+__all__ = [  # noqa: PLE0604 - names are resolved by __getattr__
+    "__version__",
+    *sorted(_DOOR),
+]
 
 
 def __getattr__(name: str) -> Any:

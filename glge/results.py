@@ -18,7 +18,7 @@ SCHEMA_VERSION = "1.0"
 
 
 class _Value(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class Interval(_Value):
@@ -92,6 +92,9 @@ class Report(_Value):
     value: float | None = Field(None, description="The GLGE score: mean over all tasks; null unless all are scored.")
     tasks: tuple[TaskResult, ...]
     expected_tasks: tuple[str, ...] = Field(description="All tasks of the benchmark, in order.")
+    selected_tasks: tuple[str, ...] | None = Field(
+        None, description="The tasks that were asked for; null for all the submission has."
+    )
     problems: tuple[Problem, ...] = ()
 
     @property

@@ -90,9 +90,7 @@ class Task(_Entry):
             steps.append("an empty reference is a fault of the data")
         if self.grouping:
             key = ", ".join(self.grouping.rules) or "as it is"
-            steps.append(
-                f"lines with the same source ({key}) are one item: all their references, the last prediction"
-            )
+            steps.append(f"lines with the same source ({key}) are one item: all their references, the last prediction")
         for entry in self.metrics:
             role = "" if entry.counted else " (stands beside, does not count)"
             steps.append(f"{entry.shown}: {entry.build().signature}{role}")
@@ -133,9 +131,7 @@ class Benchmark(_Entry):
     def check_level(self, name: str) -> str:
         """The level itself; RegistryError with the known names when there is none of that name."""
         if name not in self.level_names:
-            raise RegistryError(
-                f"there is no level {name!r}", hint=did_you_mean(name, self.level_names)
-            )
+            raise RegistryError(f"there is no level {name!r}", hint=did_you_mean(name, self.level_names))
         return name
 
 
@@ -313,9 +309,7 @@ def _build(model: type[Model], content: dict[str, Any], file: Path, lines: _Line
             ) from None
         if first["type"] == "missing":
             raise _fault(file, lines, path, f"the key {name!r} is missing") from None
-        raise _fault(
-            file, lines, path, f"{name}: {first['msg'].lower()}", found=repr(first["input"])[:60]
-        ) from None
+        raise _fault(file, lines, path, f"{name}: {first['msg'].lower()}", found=repr(first["input"])[:60]) from None
 
 
 def _keys(model: type[BaseModel], path: _Path) -> list[str]:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from glge.errors import MetricError, MissingResource
 from glge.metrics import METRICS, Pairs
 from glge.metrics.porter import stem
-from glge.metrics.rouge import UNIT, Rouge, _draws, _means_in_order, _program_average, _rounded
+from glge.metrics.rouge import UNIT, Rouge, _draws, _means_in_order, _program_averages, _rounded
 from glge.rules import apply_rules
 from tests import oracles, strategies
 from tests.golden import GOLDEN, SAMPLES, SHIPPED, lines, load, needs_golden, needs_samples
@@ -313,7 +313,7 @@ def test_average_in_whole_numbers_equals_the_programs_additions(values: list[int
     total = 0.0
     for mean in means.tolist():
         total += mean
-    found = _program_average(figures)
+    found = _program_averages(figures[:, None])[0]
     expected = [f"{total / 1000:.5f}", f"{means[25]:.5f}", f"{means[974]:.5f}"]
     assert [f"{x:.5f}" for x in (found.mean, found.low, found.high)] == expected
 
@@ -364,7 +364,8 @@ def test_differential_seeded() -> None:
     """600 seeded documents with long sentences and real endings against ROUGE-1.5.5.pl itself."""
     rng = np.random.default_rng(7)
     beginnings = "gener relat form nation agree happ oper commun study cr run plac cement ment ionis yell".split()
-    endings = "s ed ing ational tion ement ment ent ness fulness ies y eed edly izer bli logi ll e".split() + [""]
+    endings = "s ed ing ational tion ement ment ent ness fulness ies y eed edly izer bli logi ll e".split()
+    endings.append("")
     vocabulary = [a + b for a in beginnings for b in endings]
 
     def document() -> str:

@@ -28,7 +28,6 @@ from glge.metrics.smoothed_bleu import SmoothedBleu
 __all__ = ["METRICS", "AdditiveMetric", "Metric", "Pairs", "Rows"]
 
 
-
 def _meteor(**variant: Any) -> Metric[Any]:
     from glge.metrics.meteor import Meteor  # noqa: PLC0415
 

@@ -6,6 +6,7 @@ are already tokenised: BLEU splits at white space, ROUGE-L at single blanks.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Literal
@@ -13,6 +14,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from glge.errors import MetricError
+from glge.lines import split_at_ascii_blanks
 from glge.metrics.contract import AdditiveMetric, FloatArray, IntArray, Pairs, Rows
 from glge.metrics.lcs import SequencePairs
 from glge.metrics.tokens import (
@@ -38,6 +41,9 @@ class CocoBleu(AdditiveMetric):
     reference length is the one closest to the prediction's (the shorter one of two equally close).
     (correct + 1e-15) / (guess + 1e-9) keeps empty orders from being 0/0, so short texts score almost 0.
 
+    Words are split at white space: `blanks` "unicode" as in pycocoevalcap today, "ascii" as in the published
+    scripts, which are Python 2 and see bytes (a no-break space does not split there).
+
     Definition: Papineni et al. 2002; constants of coco-caption.
 
     >>> round(CocoBleu(1).score(["a b c d"], [["a b x d e"]]), 6)
@@ -49,18 +55,24 @@ class CocoBleu(AdditiveMetric):
     """
 
     order: Literal[1, 2, 3, 4]
+    blanks: Literal["unicode", "ascii"] = "unicode"
+
+    def __post_init__(self) -> None:
+        if self.blanks not in ("unicode", "ascii"):
+            raise MetricError("unknown kind of blanks", expected="unicode or ascii", found=repr(self.blanks))
 
     @property
-    def name(self) -> str:  # type: ignore[override]
+    def name(self) -> str:
         return f"coco_bleu{self.order}"
 
     @property
     def signature(self) -> str:
-        return f"{self.name}|coco-caption|closest|tok:space"
+        return f"{self.name}|coco-caption|closest|tok:{self.blanks}-space"
 
     def rows(self, pairs: Pairs) -> Rows:
         """Per item: prediction and reference length, then guessed and correct n-grams of each order."""
-        return pairs.memo("coco_bleu", lambda: _bleu_rows(pairs))
+        split = split_at_ascii_blanks if self.blanks == "ascii" else str.split
+        return pairs.memo(("coco_bleu", self.blanks), lambda: _bleu_rows(pairs, split))
 
     def finish(self, totals: NDArray[Any]) -> Any:
         """BLEU from totals of shape (…, 10), shape (…)."""
@@ -94,10 +106,10 @@ class CocoBleu(AdditiveMetric):
         return ()
 
 
-def _bleu_rows(pairs: Pairs) -> Rows:
+def _bleu_rows(pairs: Pairs, split: Callable[[str], list[str]]) -> Rows:
     numbering = Numbering()
-    predictions = number_tokens(pairs.predictions, numbering)
-    references = number_tokens(chain.from_iterable(pairs.references), numbering)
+    predictions = number_tokens(pairs.predictions, numbering, split)
+    references = number_tokens(chain.from_iterable(pairs.references), numbering, split)
     item_of, first = _items(pairs)
     lengths = predictions.lengths
     guesses, corrects = [], []
@@ -144,7 +156,7 @@ class CocoRougeL(AdditiveMetric):
     """
 
     @property
-    def name(self) -> str:  # type: ignore[override]
+    def name(self) -> str:
         return "coco_rougeL"
 
     @property
@@ -162,7 +174,9 @@ class CocoRougeL(AdditiveMetric):
         recall = np.maximum.reduceat(common / references.lengths, first)
         below = recall + _BETA**2 * precision
         score = np.divide((1 + _BETA**2) * precision * recall, below, out=np.zeros(len(pairs)), where=below > 0)
-        return Rows(np.stack((score, precision, recall, np.ones(len(pairs))), axis=1), ("f", "precision", "recall", "n"))
+        return Rows(
+            np.stack((score, precision, recall, np.ones(len(pairs))), axis=1), ("f", "precision", "recall", "n")
+        )
 
     def finish(self, totals: NDArray[Any]) -> Any:
         """Mean F from totals of shape (…, 4), shape (…)."""

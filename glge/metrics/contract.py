@@ -102,7 +102,8 @@ class Rows:
     def totals(self, counts: NDArray[Any] | None = None) -> FloatArray | IntArray:
         """Column sums: shape (columns,), or (draws, columns) when counts has shape (draws, lines)."""
         if counts is None:
-            return self.values.sum(axis=0)
+            summed: FloatArray | IntArray = self.values.sum(axis=0)
+            return summed
         check_counts(counts, len(self))
         result: FloatArray | IntArray = np.asarray(counts) @ self.values
         return result
@@ -129,8 +130,12 @@ class Summary:
 class Metric(ABC, Generic[R]):
     """One metric. Subclasses are frozen dataclasses whose fields are the variant."""
 
-    name: ClassVar[str] | str
     higher_is_better: ClassVar[bool] = True
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """Its key in METRICS."""
 
     @property
     @abstractmethod

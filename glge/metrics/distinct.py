@@ -44,7 +44,7 @@ class Distinct(Metric[GramRows]):
     order: Literal[1, 2]
 
     @property
-    def name(self) -> str:  # type: ignore[override]
+    def name(self) -> str:
         return f"distinct{self.order}"
 
     @property

@@ -59,9 +59,7 @@ class _AnswerMetric(AdditiveMetric):
 
 def _answer_rows(pairs: Pairs) -> Rows:
     values = np.ones((len(pairs), 3))
-    for place, (prediction, reference) in enumerate(
-        zip(pairs.predictions, pairs.only_references("F1"), strict=True)
-    ):
+    for place, (prediction, reference) in enumerate(zip(pairs.predictions, pairs.only_references("F1"), strict=True)):
         predicted, gold = normalise(prediction), normalise(reference)
         values[place, 0] = overlap_f1(predicted, gold)
         values[place, 1] = predicted == gold
@@ -81,7 +79,7 @@ class F1(_AnswerMetric):
     """
 
     @property
-    def name(self) -> str:  # type: ignore[override]
+    def name(self) -> str:
         return "f1"
 
     @property
@@ -106,7 +104,7 @@ class ExactMatch(_AnswerMetric):
     """
 
     @property
-    def name(self) -> str:  # type: ignore[override]
+    def name(self) -> str:
         return "exact_match"
 
     @property

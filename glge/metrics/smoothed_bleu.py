@@ -48,7 +48,7 @@ class SmoothedBleu(AdditiveMetric):
             raise MetricError("unknown NLTK formula", expected="3.5 or 3.6.1+", found=repr(self.nltk))
 
     @property
-    def name(self) -> str:  # type: ignore[override]
+    def name(self) -> str:
         return f"smoothed_bleu{self.order}"
 
     @property
@@ -80,15 +80,14 @@ class SmoothedBleu(AdditiveMetric):
         raised = int(rows.column("raised").sum())
         found = []
         if raised:
-            found.append(f"{raised:,} one-word predictions count 0 although they match: the script fails on them")
+            what = "1 one-word prediction counts" if raised == 1 else f"{raised:,} one-word predictions count"
+            found.append(f"{what} 0 although the word matches: the script fails there")
         if self.reduce(rows) > 1:
-            found.append("above 100: the smoothing lifts a perfect line of 4 or more words to 133.3 (BLEU-1)")
+            found.append("BLEU above 100: the smoothing lifts a perfect line of 4 or more words to 133.3 (BLEU-1)")
         return tuple(found)
 
 
-def _smoothed_parts(
-    pairs: Pairs, nltk: str
-) -> tuple[FloatArray, FloatArray, NDArray[np.bool_], NDArray[np.bool_]]:
+def _smoothed_parts(pairs: Pairs, nltk: str) -> tuple[FloatArray, FloatArray, NDArray[np.bool_], NDArray[np.bool_]]:
     """Brevity penalty (n,), smoothed precisions (n, 4), where NLTK raises (n,), any word matched (n,)."""
     numbering = Numbering()
     predictions = number_tokens(pairs.predictions, numbering, split_at_blanks)
@@ -96,7 +95,7 @@ def _smoothed_parts(
     lengths, reference_lengths = predictions.lengths, references.lengths
     lines = len(pairs)
     matches = np.stack(
-        [clipped_matches(*grams, lines) for grams in count_grams([predictions, references], _ORDERS)], axis=1
+        [clipped_matches(mine, gold, lines) for mine, gold in count_grams([predictions, references], _ORDERS)], axis=1
     ).astype(np.float64)
     grams = np.maximum(lengths[:, None] - np.arange(_ORDERS), 1).astype(np.float64)
     precisions = matches / grams

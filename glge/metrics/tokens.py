@@ -40,9 +40,7 @@ class Tokens:
         return np.repeat(np.arange(len(self)), self.lengths)
 
 
-def number_tokens(
-    texts: Iterable[str], numbering: Numbering, split: Callable[[str], list[str]] = str.split
-) -> Tokens:
+def number_tokens(texts: Iterable[str], numbering: Numbering, split: Callable[[str], list[str]] = str.split) -> Tokens:
     """Split every text and number its tokens.
 
     >>> number_tokens(["a b a", "", "b"], Numbering()).ids.tolist()

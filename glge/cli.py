@@ -1,0 +1,528 @@
+"""The command `glge`: the only place that prints or exits.
+
+Exit codes: 0 all well; 1 warnings, under `--strict`; 2 an error, told in one line; 130 Ctrl-C.
+Reports go to standard output, everything else to standard error.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+
+from glge import __version__
+from glge.errors import GlgeError, SubmissionError
+
+if TYPE_CHECKING:
+    from glge.errors import Problem
+    from glge.results import Report
+
+app = typer.Typer(
+    name="glge",
+    help="Score text-generation systems on the eight GLGE tasks exactly as the benchmark's scripts do.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+meteor_app = typer.Typer(help="METEOR's tables.", no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(meteor_app, name="meteor")
+
+
+class Format(str, Enum):
+    """Formats of a report."""
+
+    terminal = "terminal"
+    json = "json"
+    csv = "csv"
+    markdown = "markdown"
+    latex = "latex"
+
+
+class ProblemFormat(str, Enum):
+    """Formats of a list of problems."""
+
+    terminal = "terminal"
+    json = "json"
+
+
+class Split(str, Enum):
+    """Splits that can be scored."""
+
+    test = "test"
+    dev = "dev"
+
+
+_SUFFIXES = {".json": Format.json, ".csv": Format.csv, ".md": Format.markdown, ".tex": Format.latex}
+
+LevelOption = Annotated[str, typer.Option("--level", "-l", help="easy, medium, medium+ or hard.")]
+DataOption = Annotated[
+    Path | None,
+    typer.Option("--data", "-d", help="Folder of references in the official layout.  [default: $GLGE_DATA]"),
+]
+SplitOption = Annotated[Split, typer.Option(help="Which lines the predictions belong to.")]
+TaskOption = Annotated[list[str] | None, typer.Option("--task", "-t", help="Only this task; may be repeated.")]
+StrictOption = Annotated[bool, typer.Option("--strict", help="Exit with 1 when there are warnings.")]
+SizeOption = Annotated[
+    str, typer.Option("--size-limit", metavar="SIZE", help="Largest file that is read: 500M, 2G, or none.")
+]
+OutputOption = Annotated[
+    Path | None, typer.Option("--output", "-o", help="Write to a file; its ending chooses the format.")
+]
+TablesOption = Annotated[
+    Path | None, typer.Option("--tasks-folder", help="Task files to use.  [default: $GLGE_TASKS, else the package's]")
+]
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
+) -> None:
+    if version:
+        typer.echo(f"glge {__version__}")
+        raise typer.Exit
+
+
+@app.command()
+def score(
+    predictions: Annotated[
+        list[Path] | None,
+        typer.Argument(help="A folder, a zip, or files named {task}.{level}.test", show_default=False),
+    ] = None,
+    level: Annotated[str | None, typer.Option("--level", "-l", help="easy, medium, medium+ or hard.")] = None,
+    data: DataOption = None,
+    split: SplitOption = Split.test,
+    task: TaskOption = None,
+    format: Annotated[Format | None, typer.Option("--format", "-f", help="How to show the report.")] = None,
+    output: OutputOption = None,
+    signatures: Annotated[bool, typer.Option("--signatures", help="Say what made each number.")] = False,
+    intervals: Annotated[bool, typer.Option("--intervals", help="Show ROUGE-1.5.5's own 95 % intervals.")] = False,
+    digits: Annotated[int, typer.Option(min=0, max=10, help="Decimals shown.")] = 2,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", min=0, help="Processes; 0 for one a core.")] = 0,
+    strict: StrictOption = False,
+    size_limit: SizeOption = "1G",
+    from_table: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Recompute overall scores from a table of figures (JSON or CSV; 'published' for the leaderboard).",
+        ),
+    ] = None,
+    tasks_folder: TablesOption = None,
+) -> None:
+    """Score predictions against references and show every metric, the task means and the GLGE score.
+
+    Example: glge score --level hard preds/ --data DATA
+    """
+    chosen = format or (_SUFFIXES.get(output.suffix.lower()) if output else None) or Format.terminal
+    if from_table is not None:
+        if predictions or data or task:
+            raise GlgeError("--from-table takes no predictions", hint="leave them out, or leave the table out")
+        _score_table(from_table, level, chosen, output, digits, tasks_folder)
+        return
+    if not predictions:
+        raise GlgeError("nothing to score was given", hint="glge score --level hard FOLDER --data DATA")
+    if level is None:
+        raise GlgeError("the level is missing", hint="add --level easy, medium, medium+ or hard")
+
+    from glge.scoring import score_submission
+    from glge.tasks import load_tasks
+
+    _check_output(output)
+    with _Progress("scoring") as progress:
+        try:
+            report = score_submission(
+                predictions,
+                level=level,
+                data=data,
+                split=split.value,
+                tasks=task,
+                jobs=jobs or _cores(),
+                size_limit=_bytes(size_limit),
+                benchmark=load_tasks(tasks_folder),
+                progress=progress,
+            )
+        except SubmissionError as error:
+            progress.close()
+            if error.problems:
+                _say(_problem_text(error.problems, sys.stderr))
+            raise
+    _deliver(report, chosen, output, signatures=signatures, intervals=intervals, digits=digits)
+    warnings = [problem for problem in report.problems if problem.severity == "warning"]
+    if strict and warnings:
+        raise typer.Exit(1)
+
+
+@app.command()
+def validate(
+    predictions: Annotated[
+        list[Path], typer.Argument(help="A folder, a zip, or files named {task}.{level}.test", show_default=False)
+    ],
+    level: LevelOption,
+    data: DataOption = None,
+    split: SplitOption = Split.test,
+    task: TaskOption = None,
+    format: Annotated[ProblemFormat, typer.Option("--format", "-f", help="How to show the problems.")] = (
+        ProblemFormat.terminal
+    ),
+    output: OutputOption = None,
+    strict: StrictOption = False,
+    size_limit: SizeOption = "1G",
+    tasks_folder: TablesOption = None,
+) -> None:
+    """Find everything that is wrong or odd with a submission, without scoring it.
+
+    Exit code 0: it can be scored; 1: warnings, with --strict; 2: errors.
+    """
+    from glge.reports import render_problems, write
+    from glge.scoring import validate_submission
+    from glge.tasks import load_tasks
+
+    _check_output(output)
+    try:
+        problems = validate_submission(
+            predictions,
+            level=level,
+            data=data,
+            split=split.value,
+            tasks=task,
+            size_limit=_bytes(size_limit),
+            benchmark=load_tasks(tasks_folder),
+        )
+    except SubmissionError as error:
+        if not error.problems:
+            raise
+        problems = error.problems
+    if output is not None and output.suffix.lower() == ".json":
+        format = ProblemFormat.json
+    if output is None:
+        text = _problem_text(problems, sys.stdout) if format == ProblemFormat.terminal else None
+        _print(text if text is not None else render_problems(problems, "json"))
+    else:
+        write(render_problems(problems, format.value), output)
+        _say(f"wrote {output}")
+    severities = {problem.severity for problem in problems}
+    if "error" in severities:
+        raise typer.Exit(2)
+    if strict and "warning" in severities:
+        raise typer.Exit(1)
+
+
+@app.command()
+def tasks(
+    name: Annotated[str | None, typer.Argument(help="A task, to see its recipe.", show_default=False)] = None,
+    format: Annotated[ProblemFormat, typer.Option("--format", "-f", help="terminal or json.")] = (
+        ProblemFormat.terminal
+    ),
+    tasks_folder: TablesOption = None,
+) -> None:
+    """List the tasks, or show the recipe of one in words."""
+    import json
+
+    from glge.tasks import load_tasks
+
+    benchmark = load_tasks(tasks_folder)
+    if name is None:
+        if format == ProblemFormat.json:
+            _print(benchmark.model_dump_json(indent=2) + "\n")
+            return
+        rows = [
+            (task.name, task.title, task.family, f"{task.sizes['test']:,}", _metric_names(task))
+            for task in benchmark.tasks.values()
+        ]
+        _print(_columns(("task", "title", "family", "test lines", "metrics"), rows, right=(3,)))
+        levels = ", ".join(level.name + ("" if level.board else " (no board)") for level in benchmark.levels)
+        _print(f"\nlevels: {levels}\n`glge tasks NAME` shows a recipe.\n")
+        return
+    task = benchmark.task(name)
+    if format == ProblemFormat.json:
+        _print(json.dumps(task.model_dump(), indent=2, ensure_ascii=False) + "\n")
+        return
+    lines = [f"{task.title} ({task.name}), recipe version {task.version}", task.description, ""]
+    lines += [f"{number}. {step}" for number, step in enumerate(task.recipe(), 1)]
+    sizes = ", ".join(f"{split} {size:,}" for split, size in task.sizes.items())
+    words = f"{task.mean_words['source']:g} and {task.mean_words['target']:g}"
+    lines += ["", f"published lines: {sizes}; mean words of source and target: {words}", "sources:"]
+    lines += [f"  {source}" for source in task.sources]
+    _print("\n".join(lines) + "\n")
+
+
+@app.command()
+def metrics() -> None:
+    """List the metrics and what each one equals."""
+    from glge.metrics import METRICS
+
+    rows = [(name, make().signature.split("|", 1)[1]) for name, make in METRICS.items()]
+    _print(_columns(("metric", "signature"), rows))
+    _print("\nOne page a metric: docs/metrics/\n")
+
+
+@app.command()
+def doctor(
+    data: DataOption = None,
+    cross_check: Annotated[
+        bool, typer.Option("--cross-check", help="Also score the example with the METEOR jar (needs Java).")
+    ] = False,
+) -> None:
+    """Show versions, optional parts and data found, and check the scorer against the shipped figures."""
+    from glge.checkup import check_all
+
+    sound = True
+    for line in check_all(data, cross_check=cross_check):
+        sound = sound and line.sound
+        mark = "ok" if line.state == "ok" else line.state
+        _print(f"{line.topic:<12} {mark:<8} {line.text}\n")
+    if not sound:
+        raise typer.Exit(2)
+
+
+@meteor_app.command("build")
+def meteor_build(
+    force: Annotated[bool, typer.Option("--force", help="Make the tables again.")] = False,
+) -> None:
+    """Convert METEOR's tables now instead of at the first use (containers, offline machines)."""
+    from glge.metrics import meteor
+
+    with _Progress("METEOR tables") as progress:
+        info = meteor.build(progress=lambda done, total: progress("", done, total), force=force)
+    _print(f"METEOR tables: {info}\n")
+
+
+# ---------------------------------------------------------------------------------------------------
+# Behind the commands
+
+
+def _score_table(
+    table: str, level: str | None, chosen: Format, output: Path | None, digits: int, tasks_folder: Path | None
+) -> None:
+    from glge.board import read_table
+    from glge.reports import write
+    from glge.reports.as_table import render_table
+    from glge.tasks import load_tasks
+
+    benchmark = load_tasks(tasks_folder)
+    if level is not None:
+        benchmark.check_level(level)
+    rows = [row for row in read_table(table, benchmark) if level is None or row.level == level]
+    if not rows:
+        raise GlgeError("the table has no row of this level", found=str(level))
+    text = render_table(rows, list(benchmark.tasks), chosen.value, digits=digits)
+    if output is None:
+        _print(text)
+    else:
+        write(text, output)
+        _say(f"wrote {output}")
+
+
+def _deliver(
+    report: Report, chosen: Format, output: Path | None, *, signatures: bool, intervals: bool, digits: int
+) -> None:
+    from glge.reports import render, write
+
+    options: dict[str, Any] = {"signatures": signatures, "intervals": intervals, "digits": digits}
+    if output is not None:
+        write(render(report, chosen.value, **options), output)
+        overall = "–" if report.value is None else f"{report.value:.{digits}f}"
+        _say(f"GLGE score ({report.level}, {report.split}): {overall}, {report.coverage} tasks; wrote {output}")
+    elif chosen == Format.terminal:
+        _print(render(report, "terminal", color=_colored(sys.stdout), width=_width(sys.stdout), **options))
+    else:
+        _print(render(report, chosen.value, **options))
+    if (output is not None or chosen != Format.terminal) and report.problems:
+        _say(_problem_text(report.problems, sys.stderr))
+
+
+def _problem_text(problems: tuple[Problem, ...], stream: Any) -> str:
+    from glge.reports import render_problems
+
+    return render_problems(problems, "terminal", color=_colored(stream), width=_width(stream))
+
+
+def _metric_names(task: Any) -> str:
+    return " ".join(entry.shown for entry in task.metrics if entry.counted)
+
+
+def _columns(header: tuple[str, ...], rows: Sequence[tuple[str, ...]], right: tuple[int, ...] = ()) -> str:
+    widths = [max(len(row[place]) for row in [header, *rows]) for place in range(len(header))]
+    text = ""
+    for row in [header, *rows]:
+        cells = [
+            cell.rjust(width) if place in right else cell.ljust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        text += "  ".join(cells).rstrip() + "\n"
+    return text
+
+
+def _check_output(output: Path | None) -> None:
+    """Before any work: can a file be written there?"""
+    if output is None:
+        return
+    folder = output.parent
+    if not folder.is_dir():
+        raise GlgeError("the folder of the output file does not exist", file=str(output), hint=f"make {folder} first")
+    if output.is_dir():
+        raise GlgeError("the output is a folder", file=str(output), hint="give a file name")
+    if not os.access(folder, os.W_OK):
+        raise GlgeError("the folder of the output file cannot be written to", file=str(output))
+
+
+def _bytes(text: str) -> int | None:
+    """`500M` -> 500,000,000; None for no limit."""
+    if text.lower() in ("none", "0", "off"):
+        return None
+    factors = {"k": 10**3, "m": 10**6, "g": 10**9}
+    digits = text.lower().rstrip("b")
+    factor = factors.get(digits[-1:], 1)
+    number = digits[:-1] if digits[-1:] in factors else digits
+    try:
+        value = float(number)
+    except ValueError:
+        raise GlgeError(f"--size-limit {text!r} is not a size", hint="500M, 2G, or none") from None
+    if not 0 < value < 1e15:
+        raise GlgeError(f"--size-limit {text!r} is not a size", hint="500M, 2G, or none")
+    return int(value * factor)
+
+
+def _cores() -> int:
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:
+        return os.cpu_count() or 1
+
+
+def _colored(stream: Any) -> bool:
+    if os.environ.get("NO_COLOR"):
+        return False
+    return bool(stream.isatty()) and os.environ.get("TERM") != "dumb"
+
+
+def _width(stream: Any) -> int | None:
+    """Columns to fill: what the user says, else the terminal's; 100 in a pipe."""
+    with suppress(ValueError):
+        return max(20, int(os.environ.get("COLUMNS", "")))
+    if stream.isatty():
+        with suppress(OSError):
+            return os.get_terminal_size(stream.fileno()).columns
+    return 100
+
+
+def _print(text: str) -> None:
+    _write(sys.stdout, text)
+
+
+def _say(text: str) -> None:
+    _write(sys.stderr, text if text.endswith("\n") else text + "\n")
+
+
+def _write(stream: Any, text: str) -> None:
+    """Write UTF-8 whatever the locale says."""
+    buffer = getattr(stream, "buffer", None)
+    if buffer is None:
+        stream.write(text)
+    else:
+        stream.flush()
+        buffer.write(text.encode("utf-8", "replace"))
+    stream.flush()
+
+
+class _Progress:
+    """A bar on standard error for work of over two seconds; silent when that is no terminal."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        self.bar: Any = None
+        self.started = 0.0
+
+    def __enter__(self) -> _Progress:
+        import time
+
+        self.clock = time.monotonic
+        self.started = self.clock()
+        return self
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        if not sys.stderr.isatty():
+            return
+        if self.bar is None:
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+            # No thread of its own: scoring may fork.
+            self.bar = Progress(
+                TextColumn("{task.description}", markup=False),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TimeElapsedColumn(),
+                console=Console(file=sys.stderr),
+                auto_refresh=False,
+                transient=True,
+            )
+            self.bar.start()
+            self.row = self.bar.add_task(self.what, total=total)
+        self.bar.update(self.row, completed=done, total=total, description=f"{self.what} {what}".rstrip())
+        if self.clock() - self.started > 0.3:
+            self.bar.refresh()
+
+    def close(self) -> None:
+        if self.bar is not None:
+            self.bar.stop()
+            self.bar = None
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+
+def _fail(message: str, code: int = 2) -> NoReturn:
+    _say(f"glge: {message}")
+    sys.exit(code)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command; every error a user can cause ends in one line and exit code 2."""
+    # Wrong usage is a ClickException; newer releases of typer carry click inside themselves.
+    usage_error: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
+    run: Callable[..., Any] = typer.main.get_command(app)
+    try:
+        code = run(arguments, standalone_mode=False)
+        sys.stdout.flush()
+    except typer.Exit as end:
+        code = end.exit_code
+    except usage_error as error:
+        context = getattr(error, "ctx", None)
+        hint = f"; see `{context.command_path} --help`" if context else ""
+        _fail(f"{error.format_message()}{hint}")
+    except (KeyboardInterrupt, typer.Abort):
+        _fail("stopped; nothing was written", 130)
+    except GlgeError as error:
+        _fail(str(error))
+    except BrokenPipeError:
+        # The reader of the pipe (head, less) has gone: nothing is wrong.
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - until the process ends
+        code = 0
+    except MemoryError:
+        _fail("out of memory; try --jobs 1, or one task at a time with --task")
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        _fail(f"{where}{error.strerror or error}")
+    except Exception as error:
+        # A fault of ours. Its message may hold text of a reference, so only its place is told.
+        if os.environ.get("GLGE_DEBUG"):
+            raise
+        trace = error.__traceback__
+        while trace is not None and trace.tb_next is not None:
+            trace = trace.tb_next
+        place = f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}" if trace else "?"
+        _fail(f"internal error ({type(error).__name__} at {place}); please report it. GLGE_DEBUG=1 shows the traceback")
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+if __name__ == "__main__":
+    main()
