@@ -138,7 +138,7 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     True
     """
     table = {candidate.lower(): candidate for candidate in known}
-    close = difflib.get_close_matches(name.lower(), table, n=1, cutoff=0.6)
+    close = difflib.get_close_matches(name.lower(), table, n=1, cutoff=0.6 if len(name) > 3 else 0.5)
     return table[close[0]] if close else None
 
 

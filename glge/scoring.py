@@ -389,10 +389,14 @@ def _read_both(
         split=split,
         tasks=wanted,
         size_limit=size_limit,
-        expected={name: len(references) for name, references in gold.items()},
+        expected={**dict.fromkeys(missing), **{name: len(references) for name, references in gold.items()}},
     )
     needed = [missing[name] for name in submission.predictions if name in missing]
-    faults = [Problem("no-references", "error", error.message, error.file, hint=error.hint) for error in needed]
+    faults = [
+        Problem("no-references", "error", str(error), task=name, hint=error.hint)
+        for name, error in missing.items()
+        if name in submission.predictions
+    ]
     problems = (*submission.problems, *faults)
     errors = [problem for problem in problems if problem.severity == "error"]
     if needed and len(errors) == len(needed) == 1:

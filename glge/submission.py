@@ -170,7 +170,7 @@ def read_submission(
     split: str = "test",
     tasks: Iterable[str] | None = None,
     size_limit: int | None = DEFAULT_SIZE_LIMIT,
-    expected: Mapping[str, int] | None = None,
+    expected: Mapping[str, int | None] | None = None,
 ) -> Submission:
     """Read a submission: one folder, one zip, or one or more files.
 
@@ -386,7 +386,7 @@ class _Reader:
     chosen: bool  # the tasks were named by the caller
     benchmark: Benchmark
     size_limit: int | None
-    expected: Mapping[str, int]
+    expected: Mapping[str, int | None]
     names: _Names
     entries: list[_Entry] = field(default_factory=list)
     ignored: list[str] = field(default_factory=list)
@@ -778,6 +778,7 @@ class _Reader:
                 split=self.split,
                 benchmark=self.benchmark,
                 expected=self.expected.get(name),
+                any_count=name in self.expected and self.expected[name] is None,
             )
         self.problems += [replace(problem, task=name) for problem in problems]
         if not any(problem.severity == "error" for problem in problems):
@@ -920,10 +921,12 @@ def check_predictions(
     split: str,
     benchmark: Benchmark,
     expected: int | None = None,
+    any_count: bool = False,
 ) -> list[Problem]:
     """What is wrong or odd with the n lines of one prediction file, apart from its encoding.
 
-    `expected` is the number of lines of the data; None: the published size of the split counts.
+    `expected` is the number of lines of the data; None: the published size of the split counts;
+    `any_count`: the number of lines is not checked.
     """
     problems: list[Problem] = []
 
@@ -938,7 +941,8 @@ def check_predictions(
     def where(test: Callable[[str], object]) -> list[int]:
         return [number for number, text in enumerate(texts, 1) if test(text)]
 
-    problems += _check_count(texts, task, file=file, split=split, benchmark=benchmark, expected=expected)
+    if not any_count:
+        problems += _check_count(texts, task, file=file, split=split, benchmark=benchmark, expected=expected)
     empty = where(lambda text: not text.strip())
     add("empty-prediction", empty, "without text; kept, each counts as an empty prediction")
     if len(texts) > 1 and not empty and all(text == texts[0] for text in texts):

@@ -231,6 +231,8 @@ def load_task(file: Path) -> Task:
 
 Model = TypeVar("Model", bound=BaseModel)
 
+_MAPPING, _SEQUENCE = "tag:yaml.org,2002:map", "tag:yaml.org,2002:seq"
+
 _Path = tuple[str | int, ...]
 _Lines = Mapping[_Path, int]
 
@@ -264,6 +266,8 @@ def _read_yaml(file: Path) -> tuple[dict[str, Any], dict[_Path, int]]:
 
 def _plain(loader: yaml.SafeLoader, node: yaml.Node, path: _Path, lines: dict[_Path, int], file: Path) -> Any:
     lines[path] = node.start_mark.line + 1
+    if not isinstance(node, yaml.ScalarNode) and node.tag not in (_MAPPING, _SEQUENCE):
+        raise RegistryError("tags are not allowed", file=str(file), line=lines[path], found=str(node.tag))
     if isinstance(node, yaml.MappingNode):
         result: dict[Any, Any] = {}
         for key_node, value_node in node.value:
@@ -300,7 +304,8 @@ def _build(model: type[Model], content: dict[str, Any], file: Path, lines: _Line
     try:
         return model.model_validate(content)
     except ValidationError as error:
-        first = error.errors()[0]
+        # A misspelt key is told before the key that is missing because of it.
+        first = min(error.errors(), key=lambda fault: fault["type"] != "extra_forbidden")
         path = tuple(part for part in first["loc"] if isinstance(part, (str, int)))
         name = ".".join(str(part) for part in path)
         if first["type"] == "extra_forbidden":

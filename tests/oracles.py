@@ -240,7 +240,16 @@ def rouge155(
             (home / "stub" / "XML" / "DOM.pm").write_text(_EMPTY_DOM, encoding="ascii")
             listing = "".join(f"peer/{names[line]} model/{names[line]}\n" for line in ids)
             (home / "settings.txt").write_text(listing, encoding="ascii")
-            command = ["perl", "-Istub", str(_release() / "ROUGE-1.5.5.pl"), *options, "-z", "SEE", "settings.txt"]
+            command = [
+                "perl",
+                "-Istub",
+                "-MXML::DOM",
+                str(_release() / "ROUGE-1.5.5.pl"),
+                *options,
+                "-z",
+                "SEE",
+                "settings.txt",
+            ]
         ran = subprocess.run(command, cwd=home, env=_plain_environment(), capture_output=True, text=True, check=False)
         if ran.returncode:
             raise RuntimeError(f"ROUGE-1.5.5.pl failed: {ran.stderr[-2000:]}")

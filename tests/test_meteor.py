@@ -737,6 +737,7 @@ def make_jar(path: Path, **changes: str) -> Path:
         "nonbreaking/english.prefixes": "Mr\n",
         "synonym/english.synsets": SYNSETS,
         "synonym/english.exceptions": EXCEPTIONS,
+        "synonym/COPYING.WORDNET": "WordNet Release 3.0\n",
     } | changes
     with zipfile.ZipFile(path, "w") as jar:
         for name, content in files.items():
@@ -770,6 +771,11 @@ def test_tables_are_made_once(small: Path) -> None:
     assert build(progress=lambda *_: pytest.fail("nothing to do")) == dataclasses.replace(first, new=False)
     assert str(first).endswith(f"from files {first.checksum[:12]}, made now)")
     assert Meteor().score(["supporting it"], ["in favour of it"]) > 0.5
+
+
+def test_the_licence_of_wordnet_comes_along(small: Path) -> None:
+    """It asks to be on every copy."""
+    assert open_table(build().path).text("wordnet_licence") == ["WordNet Release 3.0", ""]
 
 
 def test_force_makes_them_again(small: Path) -> None:

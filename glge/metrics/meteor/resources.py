@@ -352,9 +352,12 @@ def _convert(sources: Sources, progress: Progress | None) -> dict[str, Any]:
                     "nonbreaking/english.prefixes",
                     "synonym/english.synsets",
                     "synonym/english.exceptions",
+                    "synonym/COPYING.WORDNET",
                 )
             }
         arrays: dict[str, Any] = synonym_arrays(texts["synonym/english.synsets"], texts["synonym/english.exceptions"])
+        # The licence of WordNet asks to be on every copy, also on one made for oneself.
+        arrays["wordnet_licence"] = text_array(texts["synonym/COPYING.WORDNET"].split("\n"))
         arrays["function_words"] = text_array(texts["function/english.words"].split())
         arrays["prefixes"] = text_array(texts["nonbreaking/english.prefixes"].split("\n"))
         reading = sources.paraphrases
