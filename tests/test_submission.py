@@ -19,8 +19,10 @@ from hypothesis import strategies as st
 import glge.lines
 import glge.references
 import glge.submission
+import glge.submission.archive
 from glge.errors import Problem, SubmissionError
-from glge.submission import CODES, MAX_MEMBERS, Submission, check_predictions, read_submission, suggest_name
+from glge.submission import CODES, Submission, check_predictions, read_submission, suggest_name
+from glge.submission.archive import MAX_MEMBERS
 from glge.tasks import load_tasks
 
 ALL = ["cnndm", "gigaword", "xsum", "msnews", "squadqg", "msqg", "coqa", "personachat"]
@@ -555,7 +557,7 @@ def test_s6_many_members(tmp_path: Path) -> None:
 
 def test_s6_huge_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """S6: a table of contents that is too large is not even read."""
-    monkeypatch.setattr(glge.submission, "MAX_DIRECTORY", 70_000)
+    monkeypatch.setattr(glge.submission.archive, "MAX_DIRECTORY", 70_000)
     path = make_zip(tmp_path / "p.zip", [(f"{number:0200}", "") for number in range(900)])
     found = read(path)
     assert codes(found) == ["zip-too-many-members"]
@@ -947,6 +949,8 @@ def test_every_code_is_used() -> None:
     """Every code of the tables is given somewhere, and no code outside them."""
     for module in (glge.lines, glge.references, glge.submission):
         assert module.__file__ is not None
-        source = Path(module.__file__).read_text("utf-8")
+        file = Path(module.__file__)
+        files = file.parent.glob("*.py") if file.name == "__init__.py" else [file]
+        source = "".join(part.read_text("utf-8") for part in files)
         for code in module.CODES:
             assert source.count(f'"{code}"') >= 2, code
