@@ -279,7 +279,10 @@ def test_version() -> None:
         (["doctor", "more"], r"Got unexpected extra argument.*; see `glge doctor --help`"),
         (["meteor", "buidl"], r"No such command 'buidl'\. Did you mean 'build'\?; see `glge meteor --help`"),
         (["score", "x", "--from-table", "published"], r"--from-table takes no predictions; leave them out, or .*"),
-        (["score", "--from-table", "published", "--strict"], r"--strict has no meaning with --from-table; leave it out"),
+        (
+            ["score", "--from-table", "published", "--strict"],
+            r"--strict has no meaning with --from-table; leave it out",
+        ),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
