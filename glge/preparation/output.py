@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import os
 import secrets
 import shutil
 from pathlib import Path
@@ -27,7 +26,7 @@ _REASONS = {errno.ENOSPC: "the disk is full", errno.EDQUOT: "the disk quota is u
 
 
 class OutputFolder:
-    """A folder that appears when it is whole. DataError, one line, when something is in the way or cannot be written."""
+    """A folder that appears when it is whole; DataError, one line, when it cannot be written."""
 
     def __init__(self, target: Path, *, names: tuple[str, ...], force: bool = False) -> None:
         """`names`: the files that will be written; those that exist are refused unless `force`."""
@@ -70,7 +69,7 @@ class OutputFolder:
                 self.target.mkdir(parents=True, exist_ok=True)
                 for name in self.names:
                     if (self._temporary / name).exists():
-                        os.replace(self._temporary / name, self.target / name)
+                        (self._temporary / name).replace(self.target / name)
         except OSError as fault:
             raise self._fault(fault) from None
         finally:
