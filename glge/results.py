@@ -10,11 +10,13 @@ The JSON Schema of `Report` ships as `glge/report.schema.json` and each key is d
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from pydantic import BaseModel, ConfigDict, Field
 
 from glge.errors import Problem
 
-SCHEMA_VERSION = "1.0"
+SCHEMA_VERSION = "1.1"
 
 
 class _Value(BaseModel):
@@ -30,6 +32,15 @@ class Interval(_Value):
     resamples: int
     seed: int | None = Field(None, description="None: the program's own sequence of seeds 0 … resamples-1.")
     method: str = Field(description="Who defines the interval, for example 'ROUGE-1.5.5' or 'percentile bootstrap'.")
+    standard_error: float | None = Field(default=None, description="Standard deviation of the resamples, 0-100.")
+
+
+class Resamples(_Value):
+    """How intervals and tests were drawn."""
+
+    resamples: int
+    seed: int
+    level: float = Field(description="Confidence level in percent.")
 
 
 class Score(_Value):
@@ -42,7 +53,8 @@ class Score(_Value):
     printed: str | None = Field(None, description="The figure exactly as the benchmark's published script prints it.")
     counted: bool = Field(True, description="False for a figure that stands beside and does not enter the task's mean.")
     mean: float | None = Field(None, description="Plain mean over the lines, where the official value is another one.")
-    interval: Interval | None = None
+    interval: Interval | None = Field(None, description="The original program's own interval (ROUGE-1.5.5).")
+    ci: Interval | None = Field(None, description="Percentile bootstrap over items; null unless asked for.")
     details: dict[str, float | int | str] = Field(default_factory=dict, description="Precision, recall, counts …")
     signature: str = Field(description="Everything that made the number, in one short line.")
     missing: str | None = Field(None, description="One line: why there is no value and how to get it.")
@@ -65,6 +77,7 @@ class TaskResult(_Value):
     level: str
     split: str
     value: float | None = Field(None, description="Mean of the counted metrics; null when one of them is missing.")
+    ci: Interval | None = Field(None, description="Of the mean, metrics resampled together; null unless asked for.")
     scores: tuple[Score, ...]
     items: int = Field(description="What the means run over: lines, or groups of lines with the same source.")
     predictions: FileRecord
@@ -90,6 +103,8 @@ class Report(_Value):
     split: str
     profile: str = "official"
     value: float | None = Field(None, description="The GLGE score: mean over all tasks; null unless all are scored.")
+    ci: Interval | None = Field(None, description="Of the GLGE score, tasks resampled independently.")
+    resampling: Resamples | None = Field(None, description="How the intervals `ci` were drawn; null without them.")
     tasks: tuple[TaskResult, ...]
     expected_tasks: tuple[str, ...] = Field(description="All tasks of the benchmark, in order.")
     selected_tasks: tuple[str, ...] | None = Field(
@@ -113,6 +128,89 @@ class Report(_Value):
             if result.task == name:
                 return result
         raise KeyError(name)
+
+
+class Difference(_Value):
+    """A system against the first one, on the 0-100 scale; positive: higher than the first."""
+
+    value: float
+    ci: Interval | None = Field(default=None, description="Of the difference; null under approximate randomization.")
+    p: float | None = Field(default=None, description="Two-sided, uncorrected; null when nothing can be resampled.")
+    p_adjusted: float | None = Field(default=None, description="Holm-corrected over the rows of its kind.")
+
+
+class Row(_Value):
+    """One metric, or a mean, for every system; `differences` starts with null, for the first system."""
+
+    name: str
+    shown: str
+    counted: bool = True
+    values: tuple[float | None, ...] = Field(description="One a system; the figures of the reports.")
+    differences: tuple[Difference | None, ...]
+    signature: str = ""
+    missing: str | None = None
+
+
+class TaskComparison(_Value):
+    """All systems on one task."""
+
+    task: str
+    title: str
+    items: int
+    metrics: tuple[Row, ...]
+    mean: Row
+    notes: tuple[str, ...] = ()
+
+
+class SystemRecord(_Value):
+    """One of the systems that were compared: where it came from and the hashes of its files."""
+
+    name: str
+    level: str
+    files: dict[str, FileRecord] = Field(description="By task.")
+    left_out: tuple[str, ...] = Field((), description="Its tasks that another system lacks.")
+
+
+class Comparison(_Value):
+    """Two or more systems on the tasks that all of them have; differences are to the first."""
+
+    schema_version: str = SCHEMA_VERSION
+    glge_version: str
+    benchmark: str = "GLGE"
+    split: str
+    profile: str = "official"
+    test: str = Field(description="'paired bootstrap' or 'approximate randomization'.")
+    resampling: Resamples
+    correction: str = "Holm"
+    systems: tuple[SystemRecord, ...]
+    tasks: tuple[TaskComparison, ...]
+    expected_tasks: tuple[str, ...]
+    overall: Row = Field(description="The GLGE score; its values are null unless all tasks were compared.")
+    problems: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True)
+class TaskLines:
+    """The value of every item of one task by itself, on the 0-100 scale; no part of the report.
+
+    An item is a line, or the lines with the same source: `numbers` has the numbers of its lines, from 1 on, and the
+    last of them is the one whose prediction is scored. `words` counts the words of that prediction as it stands in
+    the file. Texts are as they stand in the files.
+    """
+
+    task: str
+    title: str
+    shown: dict[str, str]  # metric -> display name
+    counted: dict[str, bool]
+    values: dict[str, list[float]]  # metric -> one value an item; a metric without resources is not here
+    numbers: list[tuple[int, ...]]
+    words: list[int]
+    notes: list[str]
+    predictions: list[str]
+    references: list[tuple[str, ...]]
+
+    def __len__(self) -> int:
+        return len(self.numbers)
 
 
 def mean_of(values: list[float | None]) -> float | None:

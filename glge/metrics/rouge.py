@@ -459,6 +459,10 @@ class Rouge(Metric[Rows]):
         """F of each line, 0-1, as the program prints it."""
         return rows.column("f") / UNIT
 
+    def line_notes(self, rows: Rows) -> dict[int, str]:
+        """The lines with an empty reference, where these are left out."""
+        return dict.fromkeys(np.flatnonzero(rows.column("scored") == 0).tolist(), "empty reference: left out of ROUGE")
+
     def averages(self, rows: Rows) -> dict[str, Average]:
         """What the program prints: `recall`, `precision`, `f`, each with its 95 % interval, 0-1."""
         order = _file_order(len(rows))
