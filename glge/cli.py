@@ -44,6 +44,24 @@ class Format(str, Enum):
     csv = "csv"
     markdown = "markdown"
     latex = "latex"
+    html = "html"
+
+
+class TableFormat(str, Enum):
+    """Formats of a table of figures."""
+
+    terminal = "terminal"
+    json = "json"
+    csv = "csv"
+    markdown = "markdown"
+    latex = "latex"
+
+
+class Test(str, Enum):
+    """Tests of a difference."""
+
+    bootstrap = "bootstrap"
+    randomization = "randomization"
 
 
 class ProblemFormat(str, Enum):
@@ -60,7 +78,14 @@ class Split(str, Enum):
     dev = "dev"
 
 
-_SUFFIXES = {".json": Format.json, ".csv": Format.csv, ".md": Format.markdown, ".tex": Format.latex}
+_SUFFIXES = {
+    ".json": Format.json,
+    ".csv": Format.csv,
+    ".md": Format.markdown,
+    ".tex": Format.latex,
+    ".html": Format.html,
+    ".htm": Format.html,
+}
 
 LevelOption = Annotated[str, typer.Option("--level", "-l", help="easy, medium, medium+ or hard.")]
 DataOption = Annotated[
@@ -79,6 +104,17 @@ OutputOption = Annotated[
 TablesOption = Annotated[
     Path | None, typer.Option("--tasks-folder", help="Task files to use.  [default: $GLGE_TASKS, else the package's]")
 ]
+LinesOption = Annotated[
+    Path | None,
+    typer.Option("--lines", metavar="FILE", help="Also write every line's values: .jsonl, .csv or .parquet."),
+]
+ReferencesOption = Annotated[
+    bool, typer.Option("--no-references", help="Leave every reference text out of the HTML page.")
+]
+ResamplesOption = Annotated[int, typer.Option("--resamples", metavar="N", help="Bootstrap resamples, 100 or more.")]
+SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of the resamples.")]
+JobsOption = Annotated[int, typer.Option("--jobs", "-j", min=0, help="Processes; 0 for one a core.")]
+DigitsOption = Annotated[int, typer.Option(min=0, max=10, help="Decimals shown.")]
 
 
 @app.callback(invoke_without_command=True)
@@ -104,8 +140,16 @@ def score(
     output: OutputOption = None,
     signatures: Annotated[bool, typer.Option("--signatures", help="Say what made each number.")] = False,
     intervals: Annotated[bool, typer.Option("--intervals", help="Show ROUGE-1.5.5's own 95 % intervals.")] = False,
-    digits: Annotated[int, typer.Option(min=0, max=10, help="Decimals shown.")] = 2,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", min=0, help="Processes; 0 for one a core.")] = 0,
+    ci: Annotated[
+        float | None,
+        typer.Option("--ci", metavar="LEVEL", help="Bootstrap intervals of every figure, for example 95."),
+    ] = None,
+    resamples: ResamplesOption = 1000,
+    seed: SeedOption = 12345,
+    lines: LinesOption = None,
+    no_references: ReferencesOption = False,
+    digits: DigitsOption = 2,
+    jobs: JobsOption = 0,
     strict: StrictOption = False,
     size_limit: SizeOption = "1G",
     from_table: Annotated[
@@ -132,13 +176,18 @@ def score(
     if level is None:
         raise GlgeError("the level is missing", hint="add --level easy, medium, medium+ or hard")
 
-    from glge.scoring import score_submission
+    if ci is not None and intervals:
+        raise GlgeError("--ci and --intervals are two kinds of intervals", hint="choose one")
+
+    from glge.scoring import score_lines
+    from glge.significance import Resampling
     from glge.tasks import load_tasks
 
     _check_output(output)
+    _check_lines(lines)
     with _Progress("scoring") as progress:
         try:
-            report = score_submission(
+            report, found = score_lines(
                 predictions,
                 level=level,
                 data=data,
@@ -148,16 +197,105 @@ def score(
                 size_limit=_bytes(size_limit),
                 benchmark=load_tasks(tasks_folder),
                 progress=progress,
+                resampling=None if ci is None else Resampling(resamples, seed, ci),
+                lines=lines is not None or chosen == Format.html,
             )
         except SubmissionError as error:
             progress.close()
             if error.problems:
                 _say(_problem_text(error.problems, sys.stderr))
             raise
-    _deliver(report, chosen, output, signatures=signatures, intervals=intervals, digits=digits)
+    if lines is not None:
+        from glge.reports.as_lines import line_rows
+
+        _write_lines(list(line_rows(found)), lines)
+    if chosen == Format.html:
+        from glge.reports.as_html import render_html
+
+        page = render_html(report, lines=found, references=not no_references)
+        _deliver_text(page, output, report.problems, said=_overall(report, digits))
+    else:
+        _deliver(report, chosen, output, signatures=signatures, intervals=intervals, digits=digits)
     warnings = [problem for problem in report.problems if problem.severity == "warning"]
     if strict and warnings:
         raise typer.Exit(1)
+
+
+@app.command()
+def compare(
+    systems: Annotated[
+        list[Path], typer.Argument(help="Two or more folders or zips; the first is compared with.", show_default=False)
+    ],
+    level: Annotated[
+        list[str], typer.Option("--level", "-l", help="easy, medium, medium+ or hard; once, or once a system.")
+    ],
+    data: DataOption = None,
+    split: SplitOption = Split.test,
+    task: TaskOption = None,
+    name: Annotated[
+        list[str] | None, typer.Option("--name", "-n", help="What a system is called; once a system.")
+    ] = None,
+    test: Annotated[Test, typer.Option(help="Paired bootstrap, or approximate randomization.")] = Test.bootstrap,
+    ci: Annotated[float, typer.Option("--ci", metavar="LEVEL", help="Level of the intervals of differences.")] = 95.0,
+    resamples: ResamplesOption = 1000,
+    seed: SeedOption = 12345,
+    format: Annotated[Format | None, typer.Option("--format", "-f", help="How to show the comparison.")] = None,
+    output: OutputOption = None,
+    lines: LinesOption = None,
+    no_references: ReferencesOption = False,
+    digits: DigitsOption = 2,
+    jobs: JobsOption = 0,
+    size_limit: SizeOption = "1G",
+    tasks_folder: TablesOption = None,
+) -> None:
+    """Compare systems with the first: differences of every metric, task and the GLGE score, and whether they are real.
+
+    Example: glge compare base/ new/ --level hard --data DATA
+    """
+    chosen = format or (_SUFFIXES.get(output.suffix.lower()) if output else None) or Format.terminal
+
+    from glge.comparison import compare_lines
+    from glge.reports.as_comparison import render_comparison
+    from glge.significance import Resampling
+    from glge.tasks import load_tasks
+
+    _check_output(output)
+    _check_lines(lines)
+    with _Progress("comparing") as progress:
+        try:
+            comparison, found = compare_lines(
+                systems,
+                levels=level,
+                data=data,
+                split=split.value,
+                tasks=task,
+                names=name,
+                test=test.value,
+                resampling=Resampling(resamples, seed, ci),
+                jobs=jobs or _cores(),
+                size_limit=_bytes(size_limit),
+                benchmark=load_tasks(tasks_folder),
+                progress=progress,
+                lines=lines is not None or chosen == Format.html,
+            )
+        except SubmissionError as error:
+            progress.close()
+            if error.problems:
+                _say(_problem_text(error.problems, sys.stderr))
+            raise
+    if lines is not None:
+        from glge.reports.as_lines import difference_rows
+
+        _write_lines(difference_rows(found, [system.name for system in comparison.systems]), lines)
+    if chosen == Format.html:
+        from glge.reports.as_html import render_html
+
+        text = render_html(None, comparison=comparison, comparison_lines=found, references=not no_references)
+    elif chosen == Format.terminal and output is None:
+        text = render_comparison(comparison, digits=digits, color=_colored(sys.stdout), width=_width(sys.stdout))
+    else:
+        text = render_comparison(comparison, chosen.value, digits=digits)
+    _deliver_text(text, output, comparison.problems)
 
 
 @app.command()
@@ -321,6 +459,41 @@ def _score_table(
         _say(f"wrote {output}")
 
 
+def _check_lines(lines: Path | None) -> None:
+    if lines is None:
+        return
+    from glge.reports.as_lines import check_suffix
+
+    check_suffix(lines)
+    _check_output(lines)
+
+
+def _write_lines(rows: list[dict[str, Any]], lines: Path) -> None:
+    from glge.reports import write
+    from glge.reports.as_lines import render_lines
+
+    write(render_lines(rows, lines), lines)
+    _say(f"wrote {lines}")
+
+
+def _overall(report: Report, digits: int) -> str:
+    overall = "–" if report.value is None else f"{report.value:.{digits}f}"
+    return f"GLGE score ({report.level}, {report.split}): {overall}, {report.coverage} tasks; "
+
+
+def _deliver_text(text: str, output: Path | None, problems: tuple[Problem, ...], said: str = "") -> None:
+    """Print or write a text, then tell the problems."""
+    from glge.reports import write
+
+    if output is None:
+        _print(text)
+    else:
+        write(text, output)
+        _say(f"{said}wrote {output}")
+    if problems:
+        _say(_problem_text(problems, sys.stderr))
+
+
 def _deliver(
     report: Report, chosen: Format, output: Path | None, *, signatures: bool, intervals: bool, digits: int
 ) -> None:
@@ -329,8 +502,7 @@ def _deliver(
     options: dict[str, Any] = {"signatures": signatures, "intervals": intervals, "digits": digits}
     if output is not None:
         write(render(report, chosen.value, **options), output)
-        overall = "–" if report.value is None else f"{report.value:.{digits}f}"
-        _say(f"GLGE score ({report.level}, {report.split}): {overall}, {report.coverage} tasks; wrote {output}")
+        _say(f"{_overall(report, digits)}wrote {output}")
     elif chosen == Format.terminal:
         _print(render(report, "terminal", color=_colored(sys.stdout), width=_width(sys.stdout), **options))
     else:
