@@ -86,6 +86,10 @@ class DataError(GlgeError):
     """The references or sources are missing, unreadable or do not fit together."""
 
 
+class NoReferences(DataError):
+    """The data has no such file for a task; what was looked for, and where, is in the message."""
+
+
 class MetricError(GlgeError):
     """A metric was given something it cannot score (lists of different length, no lines at all)."""
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from glge.errors import DataError, GlgeError, Problem, Severity, did_you_mean
+from glge.errors import DataError, GlgeError, NoReferences, Problem, Severity, did_you_mean
 from glge.lines import DEFAULT_SIZE_LIMIT, PLACES, Lines, printable, read_lines
 from glge.results import FileRecord
 
@@ -100,8 +100,8 @@ def read_references(
 ) -> References:
     """The gold lines of `task`; its source lines too when the task groups by source or `with_sources`.
 
-    DataError when a file is missing (with what was looked for, where), cannot be read, when targets and
-    sources differ in number, or when a line is empty in a task whose recipe forbids it.
+    NoReferences, a DataError, when a file is missing (with what was looked for, where); DataError when one cannot
+    be read, when targets and sources differ in number, or when a line is empty in a task whose recipe forbids it.
     """
     root = Path(data_root)
     target_path, found_level = _find(root, task.name, level, split, "tgt")
@@ -181,7 +181,7 @@ def _find(root: Path, task: str, level: str, split: str, kind: str) -> tuple[Pat
     bases = archive_roots(root)
     others = ", ".join(_relative(root, base) for base in bases[1:])
     what = "references" if kind == "tgt" else "sources"
-    raise DataError(
+    raise NoReferences(
         f"no {what} for {task} (level {level}, split {split}): looked for {files} "
         f"in {printable(str(root))} itself and in {others} there",
         hint=_advice(root, task, level, split, kind),

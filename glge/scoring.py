@@ -23,7 +23,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glge import __version__
-from glge.errors import DataError, GlgeError, MetricError, MissingResource, Problem, SubmissionError
+from glge.errors import (
+    DataError,
+    GlgeError,
+    MetricError,
+    MissingResource,
+    NoReferences,
+    Problem,
+    Severity,
+    SubmissionError,
+)
 from glge.lines import DEFAULT_SIZE_LIMIT
 from glge.metrics import Metric, Pairs
 from glge.metrics.contract import Summary
@@ -35,6 +44,9 @@ from glge.submission import Predictions, Submission, read_submission
 from glge.tasks import Benchmark, MetricEntry, Task, load_tasks
 
 Progress = Callable[[str, int, int], None]
+
+# The codes of problems that show when predictions meet references.
+CODES: Mapping[str, Severity] = {"no-references": "error", "published-size": "note"}
 
 
 @dataclass(frozen=True)
@@ -590,22 +602,20 @@ def validate_submission(
 ) -> tuple[Problem, ...]:
     """Every problem of a submission in one pass, without scoring it.
 
-    With `data` (or `GLGE_DATA`) line counts are checked against the references, otherwise against the
-    published sizes. Raises SubmissionError when there is nothing to look at.
+    With `data` (or `GLGE_DATA`) line counts are checked against the references and what is odd about these is told
+    as well; without, and for tasks whose files the data lacks, the published sizes count. Raises SubmissionError
+    when there is nothing to look at, DataError when `data` is no data root.
     """
     known = benchmark or load_tasks()
     known.check_level(level)
     wanted = [known.task(name).name for name in tasks] if tasks else None
-    expected: dict[str, int] | None = None
-    problems: list[Problem] = []
+    gold: dict[str, References] = {}
+    missing: dict[str, DataError] = {}
     if data is not None or os.environ.get("GLGE_DATA"):
-        root = find_data(data)
-        expected = {}
-        for name, task in known.tasks.items():
-            try:
-                expected[name] = len(read_references(root, task, level, split, size_limit=size_limit))
-            except DataError:
-                continue  # checked against the published size instead
+        gold, missing = _read_references(known, find_data(data), level, split, wanted, size_limit)
+    faulty = {name: error for name, error in missing.items() if not isinstance(error, NoReferences)}
+    expected: dict[str, int | None] = dict.fromkeys(faulty)
+    expected |= {name: len(references) for name, references in gold.items()}
     submission = read_submission(
         _paths(predictions),
         level,
@@ -615,7 +625,37 @@ def validate_submission(
         size_limit=size_limit,
         expected=expected,
     )
-    return (*submission.problems, *problems)
+    found = [problem for name in submission.predictions if name in gold for problem in gold[name].problems]
+    absent = [name for name in missing if name in submission.predictions and name not in faulty]
+    if absent:
+        message = f"the data has no references for {', '.join(absent)}: counted by the published size"
+        found.append(Problem("published-size", CODES["published-size"], message, count=len(absent)))
+    return (*submission.problems, *_unreferenced(submission, faulty), *found)
+
+
+def _unreferenced(submission: Submission, missing: Mapping[str, DataError]) -> list[Problem]:
+    """An error for every task that has predictions and no references that can be used."""
+    code = "no-references"
+    return [
+        Problem(code, CODES[code], error.message, file=error.file, task=name, hint=error.hint)
+        for name, error in missing.items()
+        if name in submission.predictions
+    ]
+
+
+def _read_references(
+    known: Benchmark, root: Path, level: str, split: str, wanted: list[str] | None, size_limit: int | None
+) -> tuple[dict[str, References], dict[str, DataError]]:
+    """The references of every task that is wanted, and why those of the others are not there."""
+    gold: dict[str, References] = {}
+    missing: dict[str, DataError] = {}
+    for name, task in known.tasks.items():
+        if wanted is None or name in wanted:
+            try:
+                gold[name] = read_references(root, task, level, split, size_limit=size_limit)
+            except DataError as error:
+                missing[name] = error
+    return gold, missing
 
 
 def _paths(predictions: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[Path]:
@@ -640,14 +680,7 @@ def _read_both(
         # A wrong path of the predictions is told first.
         read_submission(_paths(predictions), level, benchmark=known, split=split, size_limit=size_limit)
         raise
-    gold: dict[str, References] = {}
-    missing: dict[str, DataError] = {}
-    for name, task in known.tasks.items():
-        if wanted is None or name in wanted:
-            try:
-                gold[name] = read_references(root, task, level, split, size_limit=size_limit)
-            except DataError as error:
-                missing[name] = error
+    gold, missing = _read_references(known, root, level, split, wanted, size_limit)
     submission = read_submission(
         _paths(predictions),
         level,
@@ -658,11 +691,7 @@ def _read_both(
         expected={**dict.fromkeys(missing), **{name: len(references) for name, references in gold.items()}},
     )
     needed = [missing[name] for name in submission.predictions if name in missing]
-    faults = [
-        Problem("no-references", "error", str(error), task=name, hint=error.hint)
-        for name, error in missing.items()
-        if name in submission.predictions
-    ]
+    faults = _unreferenced(submission, missing)
     problems = (*submission.problems, *faults)
     errors = [problem for problem in problems if problem.severity == "error"]
     if needed and len(errors) == len(needed) == 1:

@@ -12,6 +12,7 @@ In an output a line of three dots stands for any number of lines.
 from __future__ import annotations
 
 import ast
+import dataclasses
 import doctest
 import importlib.util
 import io
@@ -23,17 +24,19 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import pytest
 import typer
 import yaml
 
 import glge
+import glge.scoring
 from glge.cli import app
 from glge.metrics import METRICS
 from glge.rules import RULES
 from glge.tasks import Benchmark, Grouping, Level, MetricEntry, Side, Task, load_tasks
+from tests.test_architecture import FLOORS
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -319,7 +322,7 @@ def test_every_rule_is_documented(rule: str) -> None:
         for task in load_tasks().tasks.values()
         if rule in [*task.prediction.rules, *task.reference.rules, *(task.grouping.rules if task.grouping else [])]
     ]
-    assert rows[0].split(" | ")[-1].removesuffix(" |").split(", ") == users
+    assert rows[0].split(" | ")[-1].removesuffix(" |") == (", ".join(users) or "none")
     examples = "".join(block.text for block in PYTHON if block.page == "docs/tasks.md")
     assert f'RULES["{rule}"](' in examples, f"docs/tasks.md has no example of {rule}"
 
@@ -348,15 +351,59 @@ def test_every_metric_and_variant_is_documented(metric: str) -> None:
     found = [page for page in pages if f"`{metric}`" in page]
     assert found, f"no page of docs/metrics/ names {metric}"
     make = METRICS[metric]
-    fixed = getattr(make, "args", ())
-    for key in list(type(make()).__dataclass_fields__)[len(fixed) :]:
-        assert any(f"`{key}`" in page for page in found), f"{metric}: the variant {key} is not documented"
+    kind: Any = type(make())
+    types = get_type_hints(kind)
+    for field in dataclasses.fields(kind)[len(getattr(make, "args", ())) :]:
+        rows = [row for page in found for row in re.findall(rf"^\| `{field.name}` \|.*$", page, flags=re.MULTILINE)]
+        assert len(rows) == 1, f"{metric}: the variant {field.name} has {len(rows)} rows"
+        values = ("true", "false") if types[field.name] is bool else get_args(types[field.name])
+        for value in values:
+            assert f"`{value}`" in rows[0], f"{metric}: {field.name}: {value} is not documented"
 
 
 @pytest.mark.parametrize("name", glge.__all__)
 def test_every_name_of_the_door_is_documented(name: str) -> None:
     """docs/python.md names everything that `glge` offers."""
     assert re.search(rf"\b{name}\b", text_of(DOCS / "python.md")), f"docs/python.md does not name glge.{name}"
+
+
+def problem_codes() -> set[str]:
+    """Every code that something in glge/ gives to a problem."""
+    codes: set[str] = set()
+    for file in (ROOT / "glge").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "Problem" and node.args:
+                first = node.args[0]
+                codes |= {first.value} if isinstance(first, ast.Constant) and isinstance(first.value, str) else set()
+    return codes
+
+
+def test_every_code_of_a_problem_is_documented() -> None:
+    """docs/files.md explains every code, those that scoring gives too."""
+    codes = problem_codes()
+    assert {"line-count", "zip-damaged"} <= codes
+    for code in sorted(codes | set(glge.scoring.CODES)):
+        assert f"`{code}`" in text_of(DOCS / "files.md"), f"docs/files.md does not explain {code}"
+
+
+@pytest.mark.parametrize("code", [0, 1, 2, 130])
+def test_every_exit_code_is_documented(code: int) -> None:
+    """docs/cli.md says what each exit code means."""
+    assert re.search(rf"^\| {code} \|", section(text_of(DOCS / "cli.md"), "Exit codes"), flags=re.MULTILINE)
+
+
+def test_the_architecture_names_every_module_and_floor() -> None:
+    """docs/architecture.md has a row for each file of glge/, names no other, and has the floors of the test."""
+    page = text_of(DOCS / "architecture.md")
+    standing = {name_of(file) for file in (ROOT / "glge").rglob("*.py")}
+    named = set(re.findall(r"`(glge/[\w/]+\.py)`", page))
+    assert named == standing
+    rows = re.findall(r"^\| (\d) \| (.+) \|$", section(page, "Floors"), flags=re.MULTILINE)
+    told = {room: int(floor) for floor, rooms in rows for room in re.findall(r"`(\w+)`", rooms)}
+    plan = {room.removeprefix("glge."): floor for room, floor in FLOORS.items()}
+    assert told == {room: plan[room] for room in told}
+    there = {name for name in plan if (ROOT / "glge" / name).is_dir() or (ROOT / "glge" / f"{name}.py").is_file()}
+    assert set(told) == there | {"glge"}
 
 
 def test_the_changelog_has_this_version_and_its_scores() -> None:

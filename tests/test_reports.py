@@ -728,15 +728,15 @@ def test_csv_is_long_and_unrounded() -> None:
     assert "\r" not in text
     lines = text.splitlines()
     assert lines[:2] == [
-        "level,split,profile,task,metric,name,shown,value,counted,mean,low,high,signature",
-        "hard,test,official,cnndm,rouge1,rouge1,R-1,41.3377,true,41.3377,41.0877,41.5877,rouge1|variant:plain|v1",
+        "level,split,profile,task,metric,name,shown,value,counted,mean,low,high,printed,signature",
+        "hard,test,official,cnndm,rouge1,rouge1,R-1,41.3377,true,41.3377,41.0877,41.5877,,rouge1|variant:plain|v1",
     ]
-    assert "hard,test,official,squadqg,meteor,meteor,METEOR,,true,,,,meteor|variant:plain|v1" in lines
-    assert "hard,test,official,squadqg,bleu1,bleu1,B-1,21.5,false,21.5,,,bleu1|variant:plain|v1" in lines
-    assert "hard,test,official,coqa,,task,mean,,,,,," in lines
-    assert f"hard,test,official,cnndm,,task,mean,{whole().task('cnndm').value!r},,,,," in lines
-    assert lines[-1] == "hard,test,official,,,GLGE,GLGE,,,,,,"
-    assert f",GLGE,GLGE,{whole().value!r},,,,," in render(whole(), "csv")
+    assert "hard,test,official,squadqg,meteor,meteor,METEOR,,true,,,,,meteor|variant:plain|v1" in lines
+    assert "hard,test,official,squadqg,bleu1,bleu1,B-1,21.5,false,21.5,,,,bleu1|variant:plain|v1" in lines
+    assert "hard,test,official,coqa,,task,mean,,,,,,," in lines
+    assert f"hard,test,official,cnndm,,task,mean,{whole().task('cnndm').value!r},,,,,," in lines
+    assert lines[-1] == "hard,test,official,,,GLGE,GLGE,,,,,,,"
+    assert f",GLGE,GLGE,{whole().value!r},,,,,," in render(whole(), "csv")
 
 
 @pytest.mark.parametrize("start", ["=1+1", "+1", "-1", "@x", " =1", "＝1", "\t=1"])

@@ -311,6 +311,38 @@ def test_validation_uses_data_or_published_sizes(submission: Path) -> None:
     assert len(problems) == 8
 
 
+def test_validation_tells_what_is_wrong_with_the_references(submission: Path, tmp_path: Path) -> None:
+    """Odd references are told as when scoring; hidden ones are a note, and the published size counts."""
+    data = tmp_path / "data"
+    shutil.copytree(EXAMPLE / "data", data)
+    coqa = next(data.rglob("coqa_data/org_data/test.tgt"))
+    gold = coqa.read_bytes().split(b"\n")
+    coqa.write_bytes(b"\n".join([b"", *gold[1:]]))
+    next(data.rglob("xsum_data/org_data/test.tgt")).unlink()
+    source = next(data.rglob("squadqg_data/org_data/test.src"))
+    source.write_bytes(source.read_bytes() + b"one more\n")
+    found = validate_submission(submission, level="hard", data=data)
+    problems = {(problem.code, problem.task): problem for problem in found}
+    # xsum's file is wrong by the published size: it will not be scored, so its references are no matter.
+    assert set(problems) >= {("empty-reference", "coqa"), ("line-count", "xsum"), ("no-references", "squadqg")}
+    assert "sources and targets differ in number" in problems["no-references", "squadqg"].message
+
+
+def test_hidden_references_are_a_note(submission: Path, tmp_path: Path) -> None:
+    """Without test.tgt a file of the published size is all right, and the note says what was counted by."""
+    data = tmp_path / "data"
+    shutil.copytree(EXAMPLE / "data", data)
+    for file in data.rglob("test.tgt"):
+        file.unlink()
+    whole = tmp_path / "coqa.hard.test"
+    whole.write_text("".join(f"answer {number}\n" for number in range(4048)), encoding="utf-8")
+    (problem,) = validate_submission([whole], level="hard", data=data, tasks=["coqa"])
+    assert (problem.severity, str(problem)) == (
+        "note",
+        "the data has no references for coqa: counted by the published size",
+    )
+
+
 def test_progress_is_told(submission: Path) -> None:
     """The callback sees the work begin and end."""
     seen: list[tuple[str, int, int]] = []

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 import glge.lines
 import glge.references
+import glge.scoring
 import glge.submission
 import glge.submission.archive
 from glge.errors import Problem, SubmissionError
@@ -941,13 +942,13 @@ def test_every_code_is_documented() -> None:
     """docs/files.md has one row for each code, with its severity, and no row for another."""
     page = (Path(__file__).parents[1] / "docs" / "files.md").read_text("utf-8")
     documented = dict(re.findall(r"^\| `([a-z0-9-]+)` \| (error|warning|note) \|", page, re.MULTILINE))
-    known = {**glge.lines.CODES, **glge.references.CODES, **glge.submission.CODES}
+    known = {**glge.lines.CODES, **glge.references.CODES, **glge.submission.CODES, **glge.scoring.CODES}
     assert documented == known
 
 
 def test_every_code_is_used() -> None:
     """Every code of the tables is given somewhere, and no code outside them."""
-    for module in (glge.lines, glge.references, glge.submission):
+    for module in (glge.lines, glge.references, glge.submission, glge.scoring):
         assert module.__file__ is not None
         file = Path(module.__file__)
         files = file.parent.glob("*.py") if file.name == "__init__.py" else [file]
