@@ -44,7 +44,7 @@ from glge.scoring import (
     score_units,
     task_lines,
 )
-from glge.significance import Resampling, bootstrap_p, holm, randomization_p
+from glge.significance import Resampling, bootstrap_p, holm, randomization_p, sacrebleu_p
 from glge.submission import Submission, read_submission
 from glge.tasks import Benchmark, Task, load_tasks
 
@@ -187,9 +187,7 @@ def _names(systems: Sequence[Paths], names: Sequence[str] | None) -> list[str]:
     """What the systems are called: as little of their paths as tells them apart."""
     if names:
         if len(names) != len(systems):
-            raise SubmissionError(
-                "give a name to every system", expected=f"{len(systems)} names", found=str(len(names))
-            )
+            raise SubmissionError("give a name to each system", expected=f"{len(systems)} names", found=str(len(names)))
         if len(set(names)) < len(names):
             raise SubmissionError("two systems have the same name", found=", ".join(map(printable, names)))
         return list(names)
@@ -290,7 +288,8 @@ class _Tested:
             return Difference(value=observed)
         if self.test == "bootstrap":
             p = bootstrap_p(draws, tested)
-            return Difference(value=observed, ci=as_interval(draws, self.resampling), p=p)
+            other = sacrebleu_p(draws, tested)
+            return Difference(value=observed, ci=as_interval(draws, self.resampling), p=p, p_sacrebleu=other)
         return Difference(value=observed, p=randomization_p(draws, tested))
 
     def draws(self, result: UnitResult) -> dict[str, NDArray[np.float64]]:

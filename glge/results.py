@@ -137,6 +137,9 @@ class Difference(_Value):
     ci: Interval | None = Field(default=None, description="Of the difference; null under approximate randomization.")
     p: float | None = Field(default=None, description="Two-sided, uncorrected; null when nothing can be resampled.")
     p_adjusted: float | None = Field(default=None, description="Holm-corrected over the rows of its kind.")
+    p_sacrebleu: float | None = Field(
+        default=None, description="Paired bootstrap only: the p-value by sacreBLEU's count, about half of `p`."
+    )
 
 
 class Row(_Value):

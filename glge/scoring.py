@@ -34,12 +34,12 @@ from glge.errors import (
     SubmissionError,
 )
 from glge.lines import DEFAULT_SIZE_LIMIT
-from glge.metrics import Metric, Pairs
+from glge.metrics import AdditiveMetric, Metric, Pairs
 from glge.metrics.contract import Summary
 from glge.references import References, find_data, read_references
 from glge.results import FileRecord, Interval, Report, Resamples, Score, TaskLines, TaskResult, mean_of
 from glge.rules import apply_rules
-from glge.significance import Reduce, Resampling, bootstrap, interval, randomization
+from glge.significance import Additive, Reduce, Resampling, bootstrap, interval, randomization
 from glge.submission import Predictions, Submission, read_submission
 from glge.tasks import Benchmark, MetricEntry, Task, load_tasks
 
@@ -238,7 +238,7 @@ def score_unit(unit: Unit) -> UnitResult:
         )
     result = UnitResult(count, first.numbers, [{} for _ in parts], notes=[{} for _ in parts])
     resampled: dict[tuple[str, int], Reduce] = {}
-    mixed: dict[str, Reduce] = {}
+    mixed: dict[str, Additive | Reduce] = {}
     centred: dict[str, list[float]] = {}
     for entry in unit.entries:
         metric = entry.build()
@@ -264,6 +264,9 @@ def score_unit(unit: Unit) -> UnitResult:
             centred[entry.name] = result.values[entry.name]
         if len(parts) > 1:
             mixed[entry.name] = partial(metric.reduce, rows)
+            if isinstance(metric, AdditiveMetric):
+                table = np.stack([np.asarray(mine.values, dtype=np.float64) for mine in own])
+                mixed[entry.name] = Additive(table, metric.finish)
         if unit.asked.lines:
             result.lines[entry.name] = np.stack([metric.lines(mine) for mine in own])
     if unit.asked.intervals and count > 1:
