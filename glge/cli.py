@@ -212,7 +212,7 @@ def score(
     if chosen == Format.html:
         from glge.reports.as_html import render_html
 
-        page = render_html(report, lines=found, references=not no_references)
+        page = render_html(report, lines=found, references=not no_references, digits=digits)
         _deliver_text(page, output, report.problems, said=_overall(report, digits))
     else:
         _deliver(report, chosen, output, signatures=signatures, intervals=intervals, digits=digits)
@@ -290,7 +290,9 @@ def compare(
     if chosen == Format.html:
         from glge.reports.as_html import render_html
 
-        text = render_html(None, comparison=comparison, comparison_lines=found, references=not no_references)
+        text = render_html(
+            None, comparison=comparison, comparison_lines=found, references=not no_references, digits=digits
+        )
     elif chosen == Format.terminal and output is None:
         text = render_comparison(comparison, digits=digits, color=_colored(sys.stdout), width=_width(sys.stdout))
     else:

@@ -14,7 +14,6 @@ from collections.abc import Iterator, Sequence
 from glge.errors import GlgeError, did_you_mean
 from glge.reports.as_latex import escaped as latex
 from glge.reports.as_markdown import escaped as markdown
-from glge.reports.as_terminal import paragraphs
 from glge.reports.wording import MISSING, aligned, ends, figure, quantity, visible
 from glge.results import Comparison, Difference, Row, TaskComparison
 
@@ -94,6 +93,8 @@ def _where(comparison: Comparison) -> str:
 
 
 def _terminal(comparison: Comparison, digits: int, width: int | None, color: bool) -> str:
+    from glge.reports.as_terminal import paragraphs  # noqa: PLC0415 - only the terminal loads rich
+
     room = width if width is not None else shutil.get_terminal_size((80, 24)).columns
     letters = _letters(len(comparison.systems))
     head = [[_where(comparison), f"{visible(comparison.profile)} profile", "figures 0-100"], how(comparison)]
