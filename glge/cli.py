@@ -111,6 +111,7 @@ LinesOption = Annotated[
 ReferencesOption = Annotated[
     bool, typer.Option("--no-references", help="Leave every reference text out of the HTML page.")
 ]
+NamesOption = Annotated[list[str] | None, typer.Option("--name", "-n", help="What a system is called; once a system.")]
 ResamplesOption = Annotated[int, typer.Option("--resamples", metavar="N", help="Bootstrap resamples, 100 or more.")]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of the resamples.")]
 JobsOption = Annotated[int, typer.Option("--jobs", "-j", min=0, help="Processes; 0 for one a core.")]
@@ -186,25 +187,19 @@ def score(
     _check_output(output)
     _check_lines(lines)
     with _Progress("scoring") as progress:
-        try:
-            report, found = score_lines(
-                predictions,
-                level=level,
-                data=data,
-                split=split.value,
-                tasks=task,
-                jobs=jobs or _cores(),
-                size_limit=_bytes(size_limit),
-                benchmark=load_tasks(tasks_folder),
-                progress=progress,
-                resampling=None if ci is None else Resampling(resamples, seed, ci),
-                lines=lines is not None or chosen == Format.html,
-            )
-        except SubmissionError as error:
-            progress.close()
-            if error.problems:
-                _say(_problem_text(error.problems, sys.stderr))
-            raise
+        report, found = score_lines(
+            predictions,
+            level=level,
+            data=data,
+            split=split.value,
+            tasks=task,
+            jobs=jobs or _cores(),
+            size_limit=_bytes(size_limit),
+            benchmark=load_tasks(tasks_folder),
+            progress=progress,
+            resampling=None if ci is None else Resampling(resamples, seed, ci),
+            lines=lines is not None or chosen == Format.html,
+        )
     if lines is not None:
         from glge.reports.as_lines import line_rows
 
@@ -232,9 +227,7 @@ def compare(
     data: DataOption = None,
     split: SplitOption = Split.test,
     task: TaskOption = None,
-    name: Annotated[
-        list[str] | None, typer.Option("--name", "-n", help="What a system is called; once a system.")
-    ] = None,
+    name: NamesOption = None,
     test: Annotated[Test, typer.Option(help="Paired bootstrap, or approximate randomization.")] = Test.bootstrap,
     ci: Annotated[float, typer.Option("--ci", metavar="LEVEL", help="Level of the intervals of differences.")] = 95.0,
     resamples: ResamplesOption = 1000,
@@ -262,27 +255,21 @@ def compare(
     _check_output(output)
     _check_lines(lines)
     with _Progress("comparing") as progress:
-        try:
-            comparison, found = compare_lines(
-                systems,
-                levels=level,
-                data=data,
-                split=split.value,
-                tasks=task,
-                names=name,
-                test=test.value,
-                resampling=Resampling(resamples, seed, ci),
-                jobs=jobs or _cores(),
-                size_limit=_bytes(size_limit),
-                benchmark=load_tasks(tasks_folder),
-                progress=progress,
-                lines=lines is not None or chosen == Format.html,
-            )
-        except SubmissionError as error:
-            progress.close()
-            if error.problems:
-                _say(_problem_text(error.problems, sys.stderr))
-            raise
+        comparison, found = compare_lines(
+            systems,
+            levels=level,
+            data=data,
+            split=split.value,
+            tasks=task,
+            names=name,
+            test=test.value,
+            resampling=Resampling(resamples, seed, ci),
+            jobs=jobs or _cores(),
+            size_limit=_bytes(size_limit),
+            benchmark=load_tasks(tasks_folder),
+            progress=progress,
+            lines=lines is not None or chosen == Format.html,
+        )
     if lines is not None:
         from glge.reports.as_lines import difference_rows
 
@@ -298,6 +285,73 @@ def compare(
     else:
         text = render_comparison(comparison, chosen.value, digits=digits)
     _deliver_text(text, output, comparison.problems)
+
+
+@app.command()
+def diversity(
+    systems: Annotated[
+        list[Path], typer.Argument(help="One or more folders or zips of predictions.", show_default=False)
+    ],
+    level: LevelOption,
+    data: DataOption = None,
+    split: SplitOption = Split.test,
+    task: TaskOption = None,
+    name: NamesOption = None,
+    format: Annotated[TableFormat | None, typer.Option("--format", "-f", help="How to show the table.")] = None,
+    output: OutputOption = None,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE", help="Also draw the ratios: .png or .svg (extra plots).")
+    ] = None,
+    digits: DigitsOption = 2,
+    size_limit: SizeOption = "1G",
+    tasks_folder: TablesOption = None,
+) -> None:
+    """How varied the outputs are beside the references: Distinct-2 ratio, length, novelty, repetition.
+
+    Example: glge diversity preds/ --level hard --data DATA --plot diversity.svg
+    """
+    by_ending = _SUFFIXES.get(output.suffix.lower()) if output else None
+    if format is None and by_ending == Format.html:
+        raise GlgeError("there is no HTML page of the diversity", hint="give --format, or --plot for a picture")
+    chosen = format.value if format else by_ending.value if by_ending else "terminal"
+
+    from glge.diversity_analysis import measure_submission
+    from glge.reports.as_diversity import render_diversity
+    from glge.tasks import load_tasks
+
+    if name and len(name) != len(systems):
+        raise GlgeError("give a name to each system", expected=f"{len(systems)} names", found=str(len(name)))
+    _check_output(output)
+    if plot is not None:
+        from glge.reports.as_plot import check_suffix, plot_diversity
+
+        check_suffix(plot)
+        _check_output(plot)
+    benchmark = load_tasks(tasks_folder)
+    reports = []
+    with _Progress("measuring") as progress:
+        for place, system in enumerate(systems):
+            reports.append(
+                measure_submission(
+                    [system],
+                    level=level,
+                    data=data,
+                    split=split.value,
+                    tasks=task,
+                    size_limit=_bytes(size_limit),
+                    benchmark=benchmark,
+                    name=name[place] if name else None,
+                    progress=progress,
+                )
+            )
+    color, width = (_colored(sys.stdout), _width(sys.stdout)) if output is None else (False, None)
+    text = render_diversity(
+        reports[0] if len(reports) == 1 else reports, chosen, digits=digits, color=color, width=width
+    )
+    _deliver_text(text, output, tuple(problem for report in reports for problem in report.problems))
+    if plot is not None:
+        plot_diversity(reports, plot)
+        _say(f"wrote {plot}")
 
 
 @app.command()
@@ -650,8 +704,11 @@ class _Progress:
             self.bar.stop()
             self.bar = None
 
-    def __exit__(self, *exc: object) -> None:
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
         self.close()
+        # An error that carries problems is told with all of them, above its own line.
+        if isinstance(error, SubmissionError) and error.problems:
+            _say(_problem_text(error.problems, sys.stderr))
 
 
 def _fail(message: str, code: int = 2) -> NoReturn:

@@ -222,3 +222,71 @@ def mean_of(values: list[float | None]) -> float | None:
     if not known or len(known) != len(values):
         return None
     return sum(known) / len(known)
+
+
+# --- diversity ------------------------------------------------------------------------------------
+
+
+class Variety(_Value):
+    """How varied the lines of one side are. Shares are on the 0-100 scale, null where there is nothing to share out."""
+
+    lines: int
+    empty: int = Field(description="Lines without any token.")
+    tokens: int
+    distinct1: float | None = Field(None, description="Different tokens of all tokens, 0-100.")
+    distinct2: float | None = Field(None, description="Different bigrams of all bigrams, 0-100.")
+    novel: tuple[float | None, ...] | None = Field(
+        None, description="For n = 1 … 4: n-grams that are not in the line's source, 0-100; null without sources."
+    )
+    repeated_trigrams: float | None = Field(None, description="Trigrams that stood before in the same line, 0-100.")
+    identical_lines: float | None = Field(None, description="Lines with the same text as some other line, 0-100.")
+    most_frequent: int = Field(0, description="How many lines have the text that stands most often.")
+
+
+class TaskDiversity(_Value):
+    """How varied the predictions of one task are, and its references as the yardstick.
+
+    Ratios are predictions to references: 1 means as the references. No text of a reference is here.
+    """
+
+    task: str
+    title: str
+    version: int = Field(description="Version of the task's recipe.")
+    level: str
+    split: str
+    distinct1_ratio: float | None = Field(None, description="Null when either side has no token.")
+    distinct2_ratio: float | None = Field(None, description="Null when either side has no bigram.")
+    length_ratio: float | None = Field(None, description="All tokens to all tokens; null when references have none.")
+    of_predictions: Variety
+    of_references: Variety
+    most_frequent_text: str | None = Field(
+        None, description="The prediction that stands most often, as it is compared; null when none stands twice."
+    )
+    predictions: FileRecord
+    references: FileRecord
+    sources: FileRecord | None = Field(None, description="Null: there are none, so no n-gram can be called novel.")
+
+
+class DiversityReport(_Value):
+    """How varied the outputs of one system are, task by task."""
+
+    schema_version: str = SCHEMA_VERSION
+    glge_version: str
+    benchmark: str = "GLGE"
+    name: str = Field(description="What the system is called.")
+    level: str
+    split: str
+    mean_ratio: float | None = Field(
+        None, description="Mean of the Distinct-2 ratios of the tasks that have one; `measured` counts these."
+    )
+    measured: int = Field(0, description="Tasks with a Distinct-2 ratio.")
+    tasks: tuple[TaskDiversity, ...]
+    expected_tasks: tuple[str, ...] = Field(description="All tasks of the benchmark, in order.")
+    problems: tuple[Problem, ...] = ()
+
+    def task(self, name: str) -> TaskDiversity:
+        """The figures of this task; KeyError when it was not measured."""
+        for found in self.tasks:
+            if found.task == name:
+                return found
+        raise KeyError(name)

@@ -32,6 +32,7 @@ LEGEND = (
     "Rep-3 trigrams that stood before in their line; Same lines that are identical to another",
 )
 _BAR = 40  # columns of the longest bar
+_CUT = 2.0  # a bar of more than this is cut
 _SHOWN = 60  # characters of a most frequent text
 
 
@@ -49,7 +50,8 @@ def render_diversity(
     json is the report itself, or `{"schema_version", "systems": [reports]}` for several. GlgeError for an unknown
     format, for digits outside 0 … 17, for no report at all, and for a figure that json cannot hold.
 
-    >>> empty = DiversityReport(glge_version="0.1", name="mine", level="hard", split="test", tasks=(), expected_tasks=())
+    >>> common = {"glge_version": "0.1", "level": "hard", "split": "test", "expected_tasks": ()}
+    >>> empty = DiversityReport(name="mine", tasks=(), **common)
     >>> print(render_diversity(empty, "csv"), end="")
     level,split,system,task,name,value,reference
     hard,test,mine,,distinct2_ratio,,
@@ -127,10 +129,7 @@ def _heading(report: DiversityReport) -> list[str]:
 
 def _compared(systems: Sequence[DiversityReport], digits: int) -> list[list[str]]:
     """The ratios, a row a task and a column a system, and the means."""
-    rows = [
-        [visible(name), *(figure(ratio(one, name), digits) for one in systems)]
-        for name in task_names(systems)
-    ]
+    rows = [[visible(name), *(figure(ratio(one, name), digits) for one in systems)] for name in task_names(systems)]
     return [*rows, ["mean", *(figure(one.mean_ratio, digits) for one in systems)]]
 
 
@@ -246,16 +245,17 @@ def _bars(systems: Sequence[DiversityReport], digits: int, room: int) -> Iterato
     label = max(len(visible(name)) for name, *_ in rows)
     shown = [figure(value, digits) for *_, value in rows]
     mark = max(map(len, shown))
-    long = max(1.0, *(value or 0.0 for *_, value in rows))
+    long = min(_CUT, max(1.0, *(value or 0.0 for *_, value in rows)))
     scale = max(8, min(_BAR, room - label - mark - 8)) / long
     one = round(scale)
     for (name, place, value), text in zip(rows, shown, strict=True):
-        filled = round((value or 0.0) * scale)
+        filled = round(min(value or 0.0, long) * scale)
         bar = "█" * filled
         if filled < one:
             bar += " " * (one - filled) + "│"
         elif filled > one:
             bar = "█" * one + "┃" + "█" * (filled - one - 1)
+        bar += "→" if value is not None and value > long else ""
         first = visible(name) if place == 0 else ""
         letter = f"{chr(ord('A') + place) if len(systems) <= 26 else place + 1} " if len(systems) > 1 else ""
         yield f"{first.ljust(label)}  {letter}{text.rjust(mark)}  {bar}"

@@ -112,6 +112,9 @@ def _draw(figure: Any, systems: Sequence[DiversityReport], names: Sequence[str])
         for centre, value in zip(centres, row, strict=True):
             # Many systems leave no room for figures: the table has them.
             text = "–" if value is None else f"{value:.2f}" if len(systems) <= 3 or value > top else ""
+            turned = len(systems) > 1 and value is not None
+            if value is not None and value > top:
+                text += " →" if turned else " ↑"  # the bar is cut; the arrow is turned with the figure
             height = min(value or 0.0, top)
             # Inside the bar, where the line at 1 is not in the way, if there is room.
             inside = height > 0.25
@@ -122,7 +125,7 @@ def _draw(figure: Any, systems: Sequence[DiversityReport], names: Sequence[str])
                 textcoords="offset points",
                 ha="center",
                 va="top" if inside else "bottom",
-                rotation=90 if len(systems) > 1 and value is not None else 0,
+                rotation=90 if turned else 0,
                 fontsize=size,
                 color="white" if inside and color in _DARK else "black",
                 zorder=4,
@@ -178,7 +181,7 @@ def _label(report: DiversityReport) -> str:
 
 def _matplotlib() -> Any:
     try:
-        import matplotlib  # noqa: PLC0415, ICN001 - half a second, and an extra
+        import matplotlib  # noqa: PLC0415 - half a second, and an extra
     except ImportError as error:
         raise MissingResource("matplotlib is not installed", hint="pip install 'glge[plots]'") from error
     return matplotlib
