@@ -44,7 +44,7 @@ class Finding:
 
 
 def check_all(data: str | os.PathLike[str] | None = None, *, cross_check: bool = False) -> Iterator[Finding]:
-    """Every finding in order. Only a self-check that fails is `wrong`; missing optional parts are not."""
+    """Every finding in order. `wrong` is a check that fails or a needed package; missing optional parts are not."""
     yield Finding("glge", "ok", f"{__version__}, Python {platform.python_version()} on {platform.system()}")
     for name in ("numpy", "pydantic", "PyYAML", "typer", "rich"):
         yield _package(name, "", needed=True)
@@ -124,11 +124,19 @@ def _self_check(cross_check: bool) -> Iterator[Finding]:
     if folder is None:
         yield Finding("self-check", "missing", "the example submission was not installed")
         return
-    expected = json.loads((folder / "expected.json").read_bytes())
-    report = score_submission(folder / "predictions", level=expected["level"], data=folder / "data")
-    equal, wrong, skipped = compare_with_expected(report, expected)
-    if wrong:
-        yield Finding("self-check", "wrong", f"{len(wrong)} figures differ from the original programs: {wrong[0]}")
+    try:
+        expected = json.loads((folder / "expected.json").read_bytes())
+        report = score_submission(folder / "predictions", level=expected["level"], data=folder / "data")
+        equal, wrong, skipped = compare_with_expected(report, expected)
+    except GlgeError as error:
+        yield Finding("self-check", "wrong", f"the example cannot be scored: {error}")
+        return
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        yield Finding("self-check", "wrong", f"{folder / 'expected.json'} is damaged; install glge again")
+        return
+    if wrong or not equal:
+        what = f"{len(wrong)} figures differ from the original programs: {wrong[0]}" if wrong else "nothing to compare"
+        yield Finding("self-check", "wrong", what)
     else:
         left = f"; {skipped} not computed (METEOR)" if skipped else ""
         yield Finding("self-check", "ok", f"{equal} figures of the example equal those of the original programs{left}")
@@ -164,11 +172,20 @@ def _cross_check(folder: Path) -> Finding:
     benchmark = load_tasks()
     count, worst = 0, 0.0
     try:
-        submission = read_submission([folder / "predictions"], "hard", benchmark=benchmark, tasks=["squadqg", "msqg"])
+        golds = {name: read_references(folder / "data", benchmark.task(name), "hard") for name in ("squadqg", "msqg")}
+        submission = read_submission(
+            [folder / "predictions"],
+            "hard",
+            benchmark=benchmark,
+            tasks=golds,
+            expected={name: len(gold) for name, gold in golds.items()},
+        )
+        submission.raise_errors()
         for name, predictions in submission.predictions.items():
-            task = benchmark.task(name)
-            gold = read_references(folder / "data", task, "hard")
-            items = make_items(task, predictions.lines, [(text,) for text in gold.targets], gold.sources)
+            gold = golds[name]
+            items = make_items(
+                benchmark.task(name), predictions.lines, [(text,) for text in gold.targets], gold.sources
+            )
             values = []
             for engine in ("python", "java"):
                 metric = meteor.Meteor(engine=engine)
@@ -179,5 +196,7 @@ def _cross_check(folder: Path) -> Finding:
             worst = max(worst, abs(ours - theirs), float(abs(our_lines - their_lines).max()))
     except MissingResource as error:
         return Finding("cross-check", "missing", str(error))
-    state: State = "ok" if worst < 1e-9 else "wrong"
+    except GlgeError as error:
+        return Finding("cross-check", "wrong", str(error))
+    state: State = "ok" if count and worst < 1e-9 else "wrong"
     return Finding("cross-check", state, f"METEOR against the jar on {count} segments: largest difference {worst:.1e}")

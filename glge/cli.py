@@ -1,15 +1,18 @@
 """The command `glge`: the only place that prints or exits.
 
-Exit codes: 0 all well; 1 warnings, under `--strict`; 2 an error, told in one line; 130 Ctrl-C.
+Exit codes: 0 all well; 1 warnings, under `--strict`; 2 an error, told in one line; 130 Ctrl-C, 143 SIGTERM.
 Reports go to standard output, everything else to standard error.
 """
 
 from __future__ import annotations
 
 import os
+import re
+import signal
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
@@ -17,7 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from glge import __version__
-from glge.errors import GlgeError, SubmissionError
+from glge.errors import GlgeError, SubmissionError, nearest
 
 if TYPE_CHECKING:
     from glge.errors import Problem
@@ -170,6 +173,17 @@ def score(
     if from_table is not None:
         if predictions or data or task:
             raise GlgeError("--from-table takes no predictions", hint="leave them out, or leave the table out")
+        switches = {
+            "--signatures": signatures,
+            "--intervals": intervals,
+            "--strict": strict,
+            "--ci": ci,
+            "--lines": lines,
+            "--no-references": no_references,
+        }
+        for flag, given in switches.items():
+            if given:
+                raise GlgeError(f"{flag} has no meaning with --from-table", hint="leave it out")
         _score_table(from_table, level, chosen, output, digits, tasks_folder)
         return
     if not predictions:
@@ -351,7 +365,7 @@ def diversity(
     _deliver_text(text, output, tuple(problem for report in reports for problem in report.problems))
     if plot is not None:
         plot_diversity(reports, plot)
-        _say(f"wrote {plot}")
+        _say(f"wrote {_name(plot)}")
 
 
 @app.command()
@@ -363,9 +377,7 @@ def validate(
     data: DataOption = None,
     split: SplitOption = Split.test,
     task: TaskOption = None,
-    format: Annotated[ProblemFormat, typer.Option("--format", "-f", help="How to show the problems.")] = (
-        ProblemFormat.terminal
-    ),
+    format: Annotated[ProblemFormat | None, typer.Option("--format", "-f", help="How to show the problems.")] = None,
     output: OutputOption = None,
     strict: StrictOption = False,
     size_limit: SizeOption = "1G",
@@ -394,14 +406,14 @@ def validate(
         if not error.problems:
             raise
         problems = error.problems
-    if output is not None and output.suffix.lower() == ".json":
-        format = ProblemFormat.json
+    suffix = None if output is None else output.suffix.lower()
+    chosen = format or (ProblemFormat.json if suffix == ".json" else ProblemFormat.terminal)
     if output is None:
-        text = _problem_text(problems, sys.stdout) if format == ProblemFormat.terminal else None
-        _print(text if text is not None else render_problems(problems, "json"))
+        terminal = chosen == ProblemFormat.terminal
+        _print(_problem_text(problems, sys.stdout) if terminal else render_problems(problems, "json"))
     else:
-        write(render_problems(problems, format.value), output)
-        _say(f"wrote {output}")
+        write(render_problems(problems, chosen.value), output)
+        _say(f"wrote {_name(output)}")
     severities = {problem.severity for problem in problems}
     if "error" in severities:
         raise typer.Exit(2)
@@ -501,6 +513,8 @@ def _score_table(
     from glge.reports.as_table import render_table
     from glge.tasks import load_tasks
 
+    if chosen == Format.html:
+        raise GlgeError("there is no HTML page of a table", hint="terminal, json, csv, markdown or latex")
     benchmark = load_tasks(tasks_folder)
     if level is not None:
         benchmark.check_level(level)
@@ -512,7 +526,7 @@ def _score_table(
         _print(text)
     else:
         write(text, output)
-        _say(f"wrote {output}")
+        _say(f"wrote {_name(output)}")
 
 
 def _check_lines(lines: Path | None) -> None:
@@ -529,7 +543,7 @@ def _write_lines(rows: list[dict[str, Any]], lines: Path) -> None:
     from glge.reports.as_lines import render_lines
 
     write(render_lines(rows, lines), lines)
-    _say(f"wrote {lines}")
+    _say(f"wrote {_name(lines)}")
 
 
 def _overall(report: Report, digits: int) -> str:
@@ -545,7 +559,7 @@ def _deliver_text(text: str, output: Path | None, problems: tuple[Problem, ...],
         _print(text)
     else:
         write(text, output)
-        _say(f"{said}wrote {output}")
+        _say(f"{said}wrote {_name(output)}")
     if problems:
         _say(_problem_text(problems, sys.stderr))
 
@@ -558,7 +572,7 @@ def _deliver(
     options: dict[str, Any] = {"signatures": signatures, "intervals": intervals, "digits": digits}
     if output is not None:
         write(render(report, chosen.value, **options), output)
-        _say(f"{_overall(report, digits)}wrote {output}")
+        _say(f"{_overall(report, digits)}wrote {_name(output)}")
     elif chosen == Format.terminal:
         _print(render(report, "terminal", color=_colored(sys.stdout), width=_width(sys.stdout), **options))
     else:
@@ -578,15 +592,9 @@ def _metric_names(task: Any) -> str:
 
 
 def _columns(header: tuple[str, ...], rows: Sequence[tuple[str, ...]], right: tuple[int, ...] = ()) -> str:
-    widths = [max(len(row[place]) for row in [header, *rows]) for place in range(len(header))]
-    text = ""
-    for row in [header, *rows]:
-        cells = [
-            cell.rjust(width) if place in right else cell.ljust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        text += "  ".join(cells).rstrip() + "\n"
-    return text
+    from glge.reports.wording import aligned
+
+    return "".join(f"{line}\n" for line in aligned(header, rows, right))
 
 
 def _check_output(output: Path | None) -> None:
@@ -629,29 +637,56 @@ def _cores() -> int:
 def _colored(stream: Any) -> bool:
     if os.environ.get("NO_COLOR"):
         return False
-    return bool(stream.isatty()) and os.environ.get("TERM") != "dumb"
+    return _is_terminal(stream) and os.environ.get("TERM") != "dumb"
 
 
 def _width(stream: Any) -> int | None:
     """Columns to fill: what the user says, else the terminal's; 100 in a pipe."""
+    columns = 0
     with suppress(ValueError):
-        return max(20, int(os.environ.get("COLUMNS", "")))
-    if stream.isatty():
+        columns = int(os.environ.get("COLUMNS", ""))
+    if columns <= 0 and _is_terminal(stream):
         with suppress(OSError):
-            return os.get_terminal_size(stream.fileno()).columns
-    return 100
+            columns = os.get_terminal_size(stream.fileno()).columns
+    return max(20, columns) if columns > 0 else 100
+
+
+def _is_terminal(stream: Any) -> bool:
+    return stream is not None and bool(stream.isatty())  # None: the stream was closed (`glge … 2>&-`)
+
+
+def _name(path: Path) -> str:
+    """A file's name as UTF-8 whatever the locale says, with what acts on a screen escaped."""
+    return _harmless(os.fsencode(path).decode("utf-8", "backslashreplace"))
+
+
+def _harmless(line: str) -> str:
+    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in line)
 
 
 def _print(text: str) -> None:
-    _write(sys.stdout, text)
+    try:
+        _write(sys.stdout, text)
+    except BrokenPipeError:  # the reader of the pipe (head, less) has gone: nothing is wrong
+        sys.stdout = _nowhere()
 
 
 def _say(text: str) -> None:
-    _write(sys.stderr, text if text.endswith("\n") else text + "\n")
+    try:
+        _write(sys.stderr, text if text.endswith("\n") else text + "\n")
+    except OSError:  # nobody listens any more; the exit code still tells
+        sys.stderr = _nowhere()
+
+
+def _nowhere() -> Any:
+    """A stream in place of one that broke: what is left in that one is not tried again at the end."""
+    return open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123 - until the process ends
 
 
 def _write(stream: Any, text: str) -> None:
     """Write UTF-8 whatever the locale says."""
+    if stream is None:
+        return
     buffer = getattr(stream, "buffer", None)
     if buffer is None:
         stream.write(text)
@@ -662,7 +697,7 @@ def _write(stream: Any, text: str) -> None:
 
 
 class _Progress:
-    """A bar on standard error for work of over two seconds; silent when that is no terminal."""
+    """A bar on standard error while the work goes on; silent when that is no terminal."""
 
     def __init__(self, what: str) -> None:
         self.what = what
@@ -677,7 +712,7 @@ class _Progress:
         return self
 
     def __call__(self, what: str, done: int, total: int) -> None:
-        if not sys.stderr.isatty():
+        if not _is_terminal(sys.stderr):
             return
         if self.bar is None:
             from rich.console import Console
@@ -712,8 +747,71 @@ class _Progress:
 
 
 def _fail(message: str, code: int = 2) -> NoReturn:
-    _say(f"glge: {message}")
+    _say(f"glge: {_harmless(message)}")
     sys.exit(code)
+
+
+def _fail_usage(error: Any) -> NoReturn:
+    """What click says about a wrong call, in one line; the help where nothing was asked for."""
+    context: Any = getattr(error, "ctx", None)
+    if type(error).__name__ == "NoArgsIsHelpError":
+        _say(context.get_help())
+        sys.exit(2)
+    message = " ".join(error.format_message().replace("Value error, ", "").split()).rstrip(".")
+    wrong = re.search(r"'([^']*)' is not one of (.+)", message)
+    close = nearest(wrong[1], re.findall(r"'([^']+)'", wrong[2])) if wrong else None
+    hint = f"; did you mean '{close}'?" if close else ""
+    _fail(message + hint + (f"; see `{context.command_path} --help`" if context else ""))
+
+
+@contextmanager
+def _ended_on_signals() -> Iterator[None]:
+    """SIGTERM and SIGHUP end the command as Ctrl-C does: files are left whole, no process stays behind."""
+    ours = os.getpid()
+
+    def stop(number: int, frame: object) -> None:
+        if os.getpid() != ours:  # a scoring process has inherited this
+            os._exit(128 + number)
+        raise SystemExit(128 + number)
+
+    before: dict[int, Any] = {}
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        # Whoever ignores them (nohup) or listens to them keeps doing so; only the main thread may ask.
+        with suppress(ValueError):
+            if number is not None and signal.getsignal(number) == signal.SIG_DFL:
+                before[number] = signal.signal(number, stop)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def _nothing_left_running() -> Iterator[None]:
+    """No process of ours outlives the command; after a failure they end now, not when through with their work."""
+    threads = set(threading.enumerate())
+    others = set(_processes())
+    try:
+        yield
+    except BaseException:
+        for process in set(_processes()) - others:
+            process.kill()
+        raise
+    finally:
+        # A pool that is still ending gets in the way of Python's own end, with a traceback.
+        for thread in set(threading.enumerate()) - threads:
+            if not thread.daemon:
+                thread.join()
+
+
+def _processes() -> list[Any]:
+    if "multiprocessing" not in sys.modules:
+        return []
+    import multiprocessing
+
+    return multiprocessing.active_children()
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -722,21 +820,27 @@ def main(arguments: list[str] | None = None) -> None:
     usage_error: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
     run: Callable[..., Any] = typer.main.get_command(app)
     try:
-        code = run(arguments, standalone_mode=False)
-        sys.stdout.flush()
+        with _ended_on_signals(), _nothing_left_running():
+            code = run(arguments, prog_name="glge", standalone_mode=False)
+            if code == 130:  # newer releases of typer turn Ctrl-C into this code themselves
+                raise KeyboardInterrupt
+            if sys.stdout is not None:
+                sys.stdout.flush()
     except typer.Exit as end:
         code = end.exit_code
     except usage_error as error:
-        context = getattr(error, "ctx", None)
-        hint = f"; see `{context.command_path} --help`" if context else ""
-        _fail(f"{error.format_message()}{hint}")
+        _fail_usage(error)
     except (KeyboardInterrupt, typer.Abort):
         _fail("stopped; nothing was written", 130)
+    except SystemExit as end:
+        code = end.code
+        if isinstance(end.__context__, BrokenPipeError):  # while help was shown
+            sys.stdout = _nowhere()
+            code = 0
     except GlgeError as error:
         _fail(str(error))
     except BrokenPipeError:
-        # The reader of the pipe (head, less) has gone: nothing is wrong.
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - until the process ends
+        sys.stdout = _nowhere()
         code = 0
     except MemoryError:
         _fail("out of memory; try --jobs 1, or one task at a time with --task")
@@ -752,6 +856,8 @@ def main(arguments: list[str] | None = None) -> None:
             trace = trace.tb_next
         place = f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}" if trace else "?"
         _fail(f"internal error ({type(error).__name__} at {place}); please report it. GLGE_DEBUG=1 shows the traceback")
+    if isinstance(code, int) and code > 128:
+        _fail("stopped; nothing was written", code)
     sys.exit(code if isinstance(code, int) else 0)
 
 

@@ -468,7 +468,7 @@ def score_lines(
     """`score_submission`, and beside the report every metric's value of every item, task by task."""
     known = benchmark or load_tasks()
     known.check_level(level)
-    wanted = [known.task(name).name for name in tasks] if tasks else None
+    wanted = list(dict.fromkeys(known.task(name).name for name in tasks)) if tasks else None
     submission, gold = _read_both(predictions, level, data, split, wanted, size_limit, known)
     names = [name for name in known.tasks if name in submission.predictions]
     asked = Asked(intervals=resampling, lines=lines)
@@ -611,7 +611,7 @@ def validate_submission(
     """
     known = benchmark or load_tasks()
     known.check_level(level)
-    wanted = [known.task(name).name for name in tasks] if tasks else None
+    wanted = list(dict.fromkeys(known.task(name).name for name in tasks)) if tasks else None
     gold: dict[str, References] = {}
     missing: dict[str, DataError] = {}
     if data is not None or os.environ.get("GLGE_DATA"):
@@ -626,10 +626,11 @@ def validate_submission(
         split=split,
         tasks=wanted,
         size_limit=size_limit,
-        expected=expected,
+        expected=expected if gold or missing else None,
     )
     found = [problem for name in submission.predictions if name in gold for problem in gold[name].problems]
-    absent = [name for name in missing if name in submission.predictions and name not in faulty]
+    counted = {problem.task for problem in submission.problems if problem.code == "line-count"}
+    absent = [name for name in missing if name in counted.union(submission.predictions) and name not in faulty]
     if absent:
         message = f"the data has no references for {', '.join(absent)}: counted by the published size"
         found.append(Problem("published-size", CODES["published-size"], message, count=len(absent)))
@@ -731,6 +732,7 @@ def _run(units: list[Unit], jobs: int, progress: Progress | None) -> Iterator[tu
             progress("", total, total)
         return
     pool = ProcessPoolExecutor(min(jobs, total), initializer=_quiet)
+    whole = False
     try:
         waiting: dict[Future[UnitResult], Unit] = {pool.submit(score_unit, unit): unit for unit in ordered}
         done = 0
@@ -744,19 +746,31 @@ def _run(units: list[Unit], jobs: int, progress: Progress | None) -> Iterator[tu
                 yield unit, future.result()
         if progress:
             progress("", total, total)
+        whole = True
     except BrokenProcessPool:
         raise GlgeError(
             "a scoring process was ended from outside, most likely for want of memory", hint="try --jobs 1"
         ) from None
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+        # After a fault the workers are left to end by themselves, so that its message is not late.
+        pool.shutdown(wait=whole, cancel_futures=True)
 
 
 def _quiet() -> None:
-    """Worker processes leave Ctrl-C to the process that started them."""
-    import signal  # noqa: PLC0415 - only in worker processes
+    """Worker processes leave Ctrl-C to the process that started them, and end with it, however it ends."""
+    import multiprocessing  # noqa: PLC0415 - only in worker processes
+    import signal  # noqa: PLC0415
+    import threading  # noqa: PLC0415
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+
+    def follow() -> None:
+        if parent is not None:
+            parent.join()
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    threading.Thread(target=follow, daemon=True).start()
 
 
 __all__ = [

@@ -125,7 +125,7 @@ def read_submission(
 
     `tasks` narrows what is read; each of them must then be there. `size_limit` (bytes, None lifts it)
     holds for each file and for all a zip holds. `expected` gives the number of lines by task, from the
-    data; without it the benchmark's published sizes count.
+    data (None: any number will do); without it the benchmark's published sizes count.
 
     SubmissionError at once for an unknown level, split or task, for a path that does not exist or cannot
     be opened, and for an empty folder. Everything else is among the problems.
@@ -140,6 +140,7 @@ def read_submission(
         benchmark=benchmark,
         size_limit=size_limit,
         expected=expected or {},
+        with_data=expected is not None,
         names=Names(benchmark),
     )
     with ExitStack() as stack:
@@ -200,6 +201,7 @@ class _Reader:
     benchmark: Benchmark
     size_limit: int | None
     expected: Mapping[str, int | None]
+    with_data: bool
     names: Names
     entries: list[_Entry] = field(default_factory=list)
     ignored: list[str] = field(default_factory=list)
@@ -478,7 +480,6 @@ class _Reader:
                 "partial-submission",
                 f"{count - len(absent)} of {count} tasks: no file for {', '.join(absent)}; "
                 "there will be no overall score",
-                count=len(absent),
             )
 
     # what the files say
@@ -500,6 +501,7 @@ class _Reader:
                 benchmark=self.benchmark,
                 expected=self.expected.get(name),
                 any_count=name in self.expected and self.expected[name] is None,
+                with_data=self.with_data,
             )
         self.problems += [replace(problem, task=name) for problem in problems]
         if not any(problem.severity == "error" for problem in problems):

@@ -39,11 +39,12 @@ def check_predictions(
     benchmark: Benchmark,
     expected: int | None = None,
     any_count: bool = False,
+    with_data: bool = False,
 ) -> list[Problem]:
     """What is wrong or odd with the n lines of one prediction file, apart from its encoding.
 
     `expected` is the number of lines of the data; None: the published size of the split counts;
-    `any_count`: the number of lines is not checked.
+    `any_count`: the number of lines is not checked; `with_data`: there is data, so that none need be asked for.
     """
     problems: list[Problem] = []
 
@@ -59,7 +60,9 @@ def check_predictions(
         return [number for number, text in enumerate(texts, 1) if test(text)]
 
     if not any_count:
-        problems += _check_count(texts, task, file=file, split=split, benchmark=benchmark, expected=expected)
+        problems += _check_count(
+            texts, task, file=file, split=split, benchmark=benchmark, expected=expected, with_data=with_data
+        )
     empty = where(lambda text: not text.strip())
     add("empty-prediction", empty, "without text; kept, each counts as an empty prediction")
     if len(texts) > 1 and not empty and all(text == texts[0] for text in texts):
@@ -117,7 +120,14 @@ def check_predictions(
 
 
 def _check_count(
-    texts: Sequence[str], task: Task, *, file: str, split: str, benchmark: Benchmark, expected: int | None
+    texts: Sequence[str],
+    task: Task,
+    *,
+    file: str,
+    split: str,
+    benchmark: Benchmark,
+    expected: int | None,
+    with_data: bool,
 ) -> list[Problem]:
     by = "by the published size" if expected is None else "by the data"
     wanted = task.sizes["dev" if split == "dev" else "test"] if expected is None else expected
@@ -156,7 +166,7 @@ def _check_count(
     ]
     if sizes:
         hints.append(f"{count:,} is the size of {' and '.join(sizes)}")
-    if expected is None:
+    if expected is None and not with_data:
         hints.append("for other data than the published give --data")
     return [
         Problem(
