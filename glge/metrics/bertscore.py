@@ -20,6 +20,7 @@ import io
 import json
 import os
 import re
+import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr
@@ -239,6 +240,16 @@ def _recommended(name: str) -> int:
         )
     return int(found.pop())
 
+
+def _one_thread() -> None:
+    # The threads of a torch that has worked before a fork are not there in the child, which would wait for them.
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        torch.set_num_threads(1)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_one_thread)
 
 _CLOSED = threading.RLock()  # the switches below belong to the whole process
 
