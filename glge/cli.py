@@ -115,6 +115,9 @@ ReferencesOption = Annotated[
     bool, typer.Option("--no-references", help="Leave every reference text out of the HTML page.")
 ]
 NamesOption = Annotated[list[str] | None, typer.Option("--name", "-n", help="What a system is called; once a system.")]
+ProfileOption = Annotated[
+    str, typer.Option("--profile", help="official, libraries, or both with a comma: side by side.")
+]
 ResamplesOption = Annotated[int, typer.Option("--resamples", metavar="N", help="Bootstrap resamples, 100 or more.")]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of the resamples.")]
 JobsOption = Annotated[int, typer.Option("--jobs", "-j", min=0, help="Processes; 0 for one a core.")]
@@ -163,6 +166,7 @@ def score(
             help="Recompute overall scores from a table of figures (JSON or CSV; 'published' for the leaderboard).",
         ),
     ] = None,
+    profile: ProfileOption = "official",
     tasks_folder: TablesOption = None,
 ) -> None:
     """Score predictions against references and show every metric, the task means and the GLGE score.
@@ -200,25 +204,38 @@ def score(
 
     _check_output(output)
     _check_lines(lines)
+    names = _profiles(profile)
+    if len(names) > 1 and (lines is not None or chosen == Format.html):
+        raise GlgeError("lines and pages are of one profile", found=", ".join(names), hint="give one --profile")
+    benchmark = load_tasks(tasks_folder)
+    reports = []
     with _Progress("scoring") as progress:
-        report, found = score_lines(
-            predictions,
-            level=level,
-            data=data,
-            split=split.value,
-            tasks=task,
-            jobs=jobs or _cores(),
-            size_limit=_bytes(size_limit),
-            benchmark=load_tasks(tasks_folder),
-            progress=progress,
-            resampling=None if ci is None else Resampling(resamples, seed, ci),
-            lines=lines is not None or chosen == Format.html,
-        )
+        for name in names:
+            report, found = score_lines(
+                predictions,
+                level=level,
+                data=data,
+                split=split.value,
+                tasks=task,
+                jobs=jobs or _cores(),
+                size_limit=_bytes(size_limit),
+                benchmark=benchmark.profiled(name),
+                progress=progress,
+                resampling=None if ci is None else Resampling(resamples, seed, ci),
+                lines=lines is not None or chosen == Format.html,
+            )
+            reports.append(report)
     if lines is not None:
         from glge.reports.as_lines import line_rows
 
         _write_lines(list(line_rows(found)), lines)
-    if chosen == Format.html:
+    if len(reports) > 1:
+        from glge.reports.as_profiles import render_profiles
+        from glge.reports.wording import Look
+
+        look = Look(signatures=signatures, intervals=intervals, digits=digits)
+        _deliver_text(render_profiles(reports, chosen.value, look), output, report.problems)
+    elif chosen == Format.html:
         from glge.reports.as_html import render_html
 
         page = render_html(report, lines=found, references=not no_references, digits=digits)
@@ -253,6 +270,7 @@ def compare(
     digits: DigitsOption = 2,
     jobs: JobsOption = 0,
     size_limit: SizeOption = "1G",
+    profile: Annotated[str, typer.Option("--profile", help="official or libraries.")] = "official",
     tasks_folder: TablesOption = None,
 ) -> None:
     """Compare systems with the first: differences of every metric, task and the GLGE score, and whether they are real.
@@ -280,7 +298,7 @@ def compare(
             resampling=Resampling(resamples, seed, ci),
             jobs=jobs or _cores(),
             size_limit=_bytes(size_limit),
-            benchmark=load_tasks(tasks_folder),
+            benchmark=load_tasks(tasks_folder).profiled(profile),
             progress=progress,
             lines=lines is not None or chosen == Format.html,
         )
@@ -527,6 +545,11 @@ def _score_table(
     else:
         write(text, output)
         _say(f"wrote {_name(output)}")
+
+
+def _profiles(text: str) -> list[str]:
+    """`official,libraries` -> both, each once."""
+    return list(dict.fromkeys(filter(None, (name.strip() for name in text.split(","))))) or ["official"]
 
 
 def _check_lines(lines: Path | None) -> None:

@@ -151,6 +151,7 @@ def compare_lines(
     comparison = Comparison(
         glge_version=__version__,
         benchmark=known.name,
+        profile=known.profile,
         split=split,
         test=_TESTS[test],
         resampling=Resamples(resamples=drawn.resamples, seed=drawn.seed, level=drawn.level),

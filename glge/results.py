@@ -74,6 +74,7 @@ class TaskResult(_Value):
     task: str
     title: str
     version: int = Field(description="Version of the task's recipe.")
+    profile: str = "official"
     level: str
     split: str
     value: float | None = Field(None, description="Mean of the counted metrics; null when one of them is missing.")

@@ -143,7 +143,7 @@ def _as_score(task: Task, entry: MetricEntry, metric: Metric[Any], items: Items,
     return Score(
         **_basis(task, entry, metric, items),
         value=100 * summary.value,
-        printed=_as_printed(entry, summary),
+        printed=_as_printed(entry, summary) if task.profile == "official" else None,
         mean=None if summary.mean is None else 100 * summary.mean,
         interval=_interval(summary, entry),
         details={key: 100 * figure if isinstance(figure, float) else figure for key, figure in summary.details.items()},
@@ -166,6 +166,11 @@ def _as_printed(entry: MetricEntry, summary: Summary) -> str | None:
     if entry.metric.startswith(("rouge", "coco", "meteor")):
         return f"{float(f'{summary.value:.5f}') * 100:.2f}"
     return f"{summary.value * 100:.2f}"
+
+
+# Work for a text, roughly, beside the array metrics.
+_SLOWNESS = {"meteor": 20, "library_rougeLsum": 60, "library_rougeL": 20, "library_meteor": 20}
+_APART = ("meteor", "library_meteor")
 
 
 # --- units of work --------------------------------------------------------------------------------
@@ -196,7 +201,7 @@ class Unit:
         """How long it may take, roughly: aligning is far slower than counting."""
         size = sum(map(len, chain.from_iterable(self.systems)))
         size += len(self.systems) * sum(len(text) for group in self.references for text in group)
-        return size * (20 if any(entry.metric == "meteor" for entry in self.entries) else 1)
+        return size * max(_SLOWNESS.get(entry.metric, 1) for entry in self.entries)
 
 
 @dataclass
@@ -282,10 +287,10 @@ def score_unit(unit: Unit) -> UnitResult:
 
 
 def make_units(task: Task, systems: list[list[str]], references: References, asked: Asked) -> Iterator[Unit]:
-    """The work on one task; METEOR, the slow one, stands apart."""
+    """The work on one task; METEOR, a slow one, stands apart."""
     gold: list[tuple[str, ...]] = [(text,) for text in references.targets]
-    apart = [entry for entry in task.metrics if entry.metric == "meteor"]
-    together = [entry for entry in task.metrics if entry.metric != "meteor"]
+    apart = [entry for entry in task.metrics if entry.metric in _APART]
+    together = [entry for entry in task.metrics if entry.metric not in _APART]
     for entries in (together, apart):
         if entries:
             yield Unit(task, tuple(entries), systems, gold, references.sources, asked)
@@ -347,6 +352,7 @@ def _task_result(
         task=task.name,
         title=task.title,
         version=task.version,
+        profile=task.profile,
         level=level,
         split=split,
         value=mean_of([score.value for score in scores if score.counted]),
@@ -556,6 +562,7 @@ def make_report(
     return Report(
         glge_version=__version__,
         benchmark=benchmark.name,
+        profile=benchmark.profile,
         level=level,
         split=split,
         value=value,

@@ -282,3 +282,48 @@ def test_diversity_drawn(data: Path, preds: Path, tmp_path: Path) -> None:
     else:
         assert (tmp_path / "v.svg").read_text("utf-8").startswith("<?xml")
         assert call("diversity", preds, "-l", "hard", "-d", data, "--plot", tmp_path / "v.jpg").code == 2
+
+
+# --- profiles ---------------------------------------------------------------------------------------------
+
+
+def test_the_other_profile_is_named_everywhere() -> None:
+    """`--profile libraries` scores by the packages, says so, and prints no figure as the script's."""
+    pytest.importorskip("rouge_score")
+    words = ["score", "-l", "hard", EXAMPLE / "predictions", "-d", EXAMPLE / "data", "-t", "xsum", "-t", "coqa"]
+    shown = call(*words, "--profile", "libraries").out
+    assert "GLGE hard, test   libraries profile" in shown
+    report = call(*words, "--profile", "libraries", "-f", "json").json
+    assert {report["profile"], *(task["profile"] for task in report["tasks"])} == {"libraries"}
+    xsum = report["tasks"][0]
+    assert xsum["scores"][0]["signature"].startswith("xsum:1|library_rouge1|rouge-score-")
+    assert {score["printed"] for score in xsum["scores"]} == {None}
+
+
+@pytest.mark.parametrize("format", ["terminal", "json", "csv", "markdown", "latex"])
+def test_profiles_side_by_side(format: str) -> None:
+    """Both profiles' figures in one output; the official ones are as alone."""
+    pytest.importorskip("rouge_score")
+    words = ["score", "-l", "hard", EXAMPLE / "predictions", "-d", EXAMPLE / "data", "-t", "xsum"]
+    both = call(*words, "--profile", "official,libraries", "-f", format).out
+    assert "libraries" in both
+    for profile in ("official", "libraries"):
+        alone = call(*words, "--profile", profile, "-f", "json").json
+        if format == "json":
+            assert json.loads(both)["profiles"][profile] == alone
+        else:
+            value = alone["tasks"][0]["scores"][0]["value"]
+            assert (repr(value) if format == "csv" else f"{value:.2f}") in both
+    if format == "terminal":
+        assert re.search(r"^ +R-1 +56\.98 +56\.96 +-0\.02$", both, re.MULTILINE)
+
+
+def test_profiles_that_are_none(tmp_path: Path) -> None:
+    """An unknown profile is answered with the nearest; pages and lines are of one."""
+    done = call(*score_example("--profile", "library"))
+    assert (done.code, done.out) == (2, "")
+    assert "did you mean 'libraries'?" in done.line
+    done = call(*score_example("--profile", "official,libraries", "--lines", tmp_path / "x.jsonl"))
+    assert done.line == "lines and pages are of one profile (found official, libraries); give one --profile"
+    shown = call(*compare(EXAMPLE / "predictions", "--profile", "libraries")).out
+    assert "libraries profile" in shown

@@ -38,14 +38,16 @@ PREDICTIONS = [
     "",
     "an old red house by the sea",
     "studies of U.S. well-known agreements",
+    "old house",
 ]
 GROUPS = [
     ["Three men were arrested by police .\nOfficials said nobody was injured ."],
-    ["who built the bridge ?", "who constructed the old bridge ?", "what is the old bridge ?"],
+    ["what is the old bridge ?", "who built the bridge ?", "who constructed the old bridge ?"],
     ["the autos ran fast"],
     ["something else"],
     ["an old red house by the sea", "a house"],
     ["a study of u.s. well known agreement"],
+    ["the old house"],
 ]
 
 groups = st.lists(
@@ -194,7 +196,7 @@ def test_sentence_bleu_is_nltks(order: int, weights: tuple[float, ...]) -> None:
     """Line by line the call of the PersonaChat script."""
     nltk = pytest.importorskip("nltk.translate.bleu_score")
     predictions, references = example("personachat")
-    predictions, references = [*predictions, "", "yes", "yes"], [*references, "a b", "yes", "yes i do"]
+    predictions, references = [*predictions, "", "yes", "yes  sir"], [*references, "a b", "yes", "yes  i do"]
     method7 = nltk.SmoothingFunction().method7
     expected = [
         nltk.sentence_bleu([gold.split(" ")], text.split(" "), weights=weights, smoothing_function=method7)
