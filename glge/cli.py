@@ -441,13 +441,32 @@ def validate(
 
 @app.command()
 def tasks(
-    name: Annotated[str | None, typer.Argument(help="A task, to see its recipe.", show_default=False)] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(help="A task, to see its recipe; or new NAME, or check FILE.", show_default=False),
+    ] = None,
+    what: Annotated[
+        str | None, typer.Argument(help="The task to write, or the file to check.", show_default=False)
+    ] = None,
     format: Annotated[ProblemFormat, typer.Option("--format", "-f", help="terminal or json.")] = (
         ProblemFormat.terminal
     ),
     tasks_folder: TablesOption = None,
+    force: Annotated[bool, typer.Option("--force", help="With new: replace a file that is there.")] = False,
 ) -> None:
-    """List the tasks, or show the recipe of one in words."""
+    """List the tasks, show the recipe of one in words, write or check a task of your own.
+
+    Examples: glge tasks coqa; glge tasks new riddles --tasks-folder mine; glge tasks check mine/riddles.yaml
+    """
+    if name in ("new", "check"):
+        if what is None:
+            raise GlgeError(
+                f"tasks {name} needs {'a name' if name == 'new' else 'a file'}", hint=f"glge tasks {name} …"
+            )
+        _new_task(what, tasks_folder, force=force) if name == "new" else _check_task(Path(what), format)
+        return
+    if what is not None or force:
+        raise GlgeError("this goes with new or check", found=what or "--force", hint="glge tasks new NAME")
     import json
 
     from glge.tasks import load_tasks
@@ -485,6 +504,11 @@ def metrics() -> None:
 
     rows = [(name, make().signature.split("|", 1)[1]) for name, make in METRICS.items()]
     _print(_columns(("metric", "signature"), rows))
+    if plugins := METRICS.plugins():
+        found = [
+            (one.name, f"{one.package} {one.version}", one.fault or "in task files of your own") for one in plugins
+        ]
+        _print("\n" + _columns(("plug-in", "package", ""), found))
     _print("\nOne page a metric: docs/metrics/\n")
 
 
@@ -521,6 +545,36 @@ def meteor_build(
 
 # ---------------------------------------------------------------------------------------------------
 # Behind the commands
+
+
+def _new_task(name: str, folder: Path | None, *, force: bool) -> None:
+    from glge.reports import render_problems
+    from glge.task_files import check_task, new_task
+
+    if folder is None:
+        raise GlgeError("the folder for the task is missing", hint=f"glge tasks new {name} --tasks-folder FOLDER")
+    written = new_task(name, folder, force=force)
+    for path in written:
+        _print(f"wrote {_name(path)}\n")
+    check = check_task(written[0])
+    # Notes say what is still to be filled in; whoever asked for a new file knows.
+    serious = [problem for problem in check.problems if problem.severity != "note"]
+    if serious:
+        _say(render_problems(serious, "terminal", color=_colored(sys.stderr), width=_width(sys.stderr)))
+
+
+def _check_task(file: Path, format: ProblemFormat) -> None:
+    from glge.reports import render_problems
+    from glge.task_files import check_task
+
+    check = check_task(file)
+    if format == ProblemFormat.json:
+        _print(render_problems(check.problems, "json"))
+    else:
+        _print(_problem_text(check.problems, sys.stdout))
+        _print("".join(f"{_harmless(line)}\n" for line in check.lines()))
+    if not check.sound:
+        raise typer.Exit(2)
 
 
 def _score_table(
@@ -571,7 +625,7 @@ def _write_lines(rows: list[dict[str, Any]], lines: Path) -> None:
 
 def _overall(report: Report, digits: int) -> str:
     overall = "–" if report.value is None else f"{report.value:.{digits}f}"
-    return f"GLGE score ({report.level}, {report.split}): {overall}, {report.coverage} tasks; "
+    return f"{report.benchmark} score ({report.level}, {report.split}): {overall}, {report.coverage} tasks; "
 
 
 def _deliver_text(text: str, output: Path | None, problems: tuple[Problem, ...], said: str = "") -> None:

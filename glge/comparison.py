@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glge import __version__
-from glge.errors import DataError, Problem, SubmissionError
+from glge.errors import DataError, Problem, Severity, SubmissionError
 from glge.lines import DEFAULT_SIZE_LIMIT, printable
 from glge.references import References, find_data, read_references
 from glge.results import (
@@ -50,6 +50,10 @@ from glge.tasks import Benchmark, Task, load_tasks
 
 Test = Literal["bootstrap", "randomization"]
 _TESTS = {"bootstrap": "paired bootstrap", "randomization": "approximate randomization"}
+
+# The codes of problems that show when systems meet.
+CODES: Mapping[str, Severity] = {"task-left-out": "note", "levels-differ": "note"}
+
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 
@@ -265,10 +269,12 @@ def _common(
             message = (
                 f"{name} is left out: {', '.join(lacking)} {'has' if len(lacking) == 1 else 'have'} no file for it"
             )
-            problems.append(Problem("task-left-out", "note", message, task=name))
+            problems.append(Problem("task-left-out", CODES["task-left-out"], message, task=name))
     if len({one.level for one in read}) > 1:
         levels = ", ".join(f"{name}: {one.level}" for name, one in zip(called, read, strict=True))
-        problems.append(Problem("levels-differ", "note", f"systems of different levels are compared ({levels})"))
+        problems.append(
+            Problem("levels-differ", CODES["levels-differ"], f"systems of different levels are compared ({levels})")
+        )
     return common, problems
 
 
@@ -388,7 +394,7 @@ def _overall(known: Benchmark, found: Sequence[_Task], results: Mapping[str, Uni
         None if difference is None else difference.model_copy(update={"p_adjusted": difference.p})
         for difference in differences
     )
-    return Row(name="glge", shown="GLGE score", values=tuple(shown), differences=differences)
+    return Row(name="glge", shown=f"{known.name} score", values=tuple(shown), differences=differences)
 
 
 def _correct(found: Sequence[_Task]) -> tuple[TaskComparison, ...]:

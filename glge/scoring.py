@@ -13,7 +13,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
@@ -35,8 +35,9 @@ from glge.errors import (
     SubmissionError,
 )
 from glge.lines import DEFAULT_SIZE_LIMIT
-from glge.metrics import AdditiveMetric, Metric, Pairs
+from glge.metrics import METRICS, AdditiveMetric, Metric, Pairs
 from glge.metrics.contract import Summary
+from glge.metrics.plugins import Guarded, PlugInError
 from glge.references import References, find_data, read_references
 from glge.results import FileRecord, Interval, Report, Resamples, Score, TaskLines, TaskResult, mean_of
 from glge.rules import apply_rules
@@ -107,20 +108,20 @@ def score_metric(task: Task, entry: MetricEntry, items: Items) -> tuple[Score, t
     A metric whose resources are missing (METEOR without its tables) has value None and says in `missing`
     what to install.
     """
-    metric = entry.build()
     try:
+        metric = entry.build()
         summary = metric.summary(metric.rows(items.pairs))
     except MissingResource as error:
-        return _missing_score(task, entry, metric, items, error), ()
+        return _missing_score(task, entry, items, error), ()
     return _as_score(task, entry, metric, items, summary), summary.notes
 
 
-def _basis(task: Task, entry: MetricEntry, metric: Metric[Any], items: Items) -> dict[str, Any]:
+def _basis(task: Task, entry: MetricEntry, made_by: str, items: Items) -> dict[str, Any]:
     low, high = items.reference_counts
     signature = "|".join(
         (
             f"{task.name}:{task.version}",
-            metric.signature,
+            made_by,
             f"refs:{low}" if low == high else f"refs:{low}-{high}",
             f"items:{len(items.pairs)}",
             f"glge:{__version__}",
@@ -135,15 +136,19 @@ def _basis(task: Task, entry: MetricEntry, metric: Metric[Any], items: Items) ->
     }
 
 
-def _missing_score(task: Task, entry: MetricEntry, metric: Metric[Any], items: Items, error: MissingResource) -> Score:
-    return Score(**_basis(task, entry, metric, items), missing=str(error))
+def _missing_score(task: Task, entry: MetricEntry, items: Items, error: GlgeError) -> Score:
+    try:
+        made_by = entry.build().signature
+    except GlgeError:  # a plug-in that cannot be made
+        made_by = entry.metric
+    return Score(**_basis(task, entry, made_by, items), missing=str(error))
 
 
 def _as_score(task: Task, entry: MetricEntry, metric: Metric[Any], items: Items, summary: Summary) -> Score:
     return Score(
-        **_basis(task, entry, metric, items),
+        **_basis(task, entry, metric.signature, items),
         value=100 * summary.value,
-        printed=_as_printed(entry, summary) if task.profile == "official" else None,
+        printed=_as_printed(entry, summary) if task.profile == "official" and not isinstance(metric, Guarded) else None,
         mean=None if summary.mean is None else 100 * summary.mean,
         interval=_interval(summary, entry),
         details={key: 100 * figure if isinstance(figure, float) else figure for key, figure in summary.details.items()},
@@ -201,7 +206,9 @@ class Unit:
         """How long it may take, roughly: aligning is far slower than counting."""
         size = sum(map(len, chain.from_iterable(self.systems)))
         size += len(self.systems) * sum(len(text) for group in self.references for text in group)
-        return size * max(_SLOWNESS.get(entry.metric, 1) for entry in self.entries)
+        return size * max(
+            _SLOWNESS.get(entry.metric, 1 if entry.metric in set(METRICS) else 100) for entry in self.entries
+        )
 
 
 @dataclass
@@ -247,51 +254,102 @@ def score_unit(unit: Unit) -> UnitResult:
     mixed: dict[str, Additive | Reduce] = {}
     centred: dict[str, list[float]] = {}
     for entry in unit.entries:
-        metric = entry.build()
         try:
-            rows = metric.rows(pairs)
-        except MissingResource as error:
+            found = _score_entry(unit, entry, parts, pairs)
+            if found.foreign:
+                # Apart from the others, which must not suffer: the draws depend on seed and task alone.
+                _resample(unit, result, found.resampled, found.mixed, found.centred, len(parts))
+        except (MissingResource, PlugInError) as error:
             for system, part in enumerate(parts):
-                result.scored[system][entry.name] = (_missing_score(unit.task, entry, metric, part, error), ())
+                result.scored[system][entry.name] = (_missing_score(unit.task, entry, part, error), ())
             continue
-        own = [rows]
-        if len(parts) > 1:
-            own = [metric.part(rows, system * count, (system + 1) * count) for system in range(len(parts))]
-        for system, (part, mine) in enumerate(zip(parts, own, strict=True)):
-            summary = metric.summary(mine)
-            result.scored[system][entry.name] = (_as_score(unit.task, entry, metric, part, summary), summary.notes)
-            resampled[entry.name, system] = partial(metric.reduce, mine)
-            if unit.asked.lines:
-                for item, text in metric.line_notes(mine).items():
-                    result.notes[system].setdefault(item, []).append(text)
-        if len(parts) > 1 or metric.centred:
-            result.values[entry.name] = [float(metric.reduce(mine)) for mine in own]
-        if metric.centred:
-            centred[entry.name] = result.values[entry.name]
-        if len(parts) > 1:
-            mixed[entry.name] = partial(metric.reduce, rows)
-            if isinstance(metric, AdditiveMetric):
-                table = np.stack([np.asarray(mine.values, dtype=np.float64) for mine in own])
-                mixed[entry.name] = Additive(table, metric.finish)
-        if unit.asked.lines:
-            result.lines[entry.name] = np.stack([metric.lines(mine) for mine in own])
-    if unit.asked.intervals and count > 1:
-        draws = bootstrap(resampled, count, unit.asked.intervals, unit.task.name)
-        for name, values in centred.items():
-            for system, value in enumerate(values):
-                draws[name, system] += value - draws[name, system].mean()
-        result.draws = {name: np.stack([draws[name, system] for system in range(len(parts))]) for name, _ in resampled}
-    if unit.asked.swaps and count > 1:
-        result.swaps = randomization(mixed, count, len(parts), unit.asked.swaps, unit.task.name)
+        for system, scored in enumerate(found.scored):
+            result.scored[system][entry.name] = scored
+            for item, text in found.notes[system].items():
+                result.notes[system].setdefault(item, []).append(text)
+        if found.values:
+            result.values[entry.name] = found.values
+        if found.lines is not None:
+            result.lines[entry.name] = found.lines
+        if not found.foreign:
+            resampled |= found.resampled
+            mixed |= found.mixed
+            centred |= found.centred
+    _resample(unit, result, resampled, mixed, centred, len(parts))
     return result
 
 
+@dataclass
+class _Found:
+    """One metric of a unit: all of it, or, when it fails, none."""
+
+    foreign: bool
+    scored: list[tuple[Score, tuple[str, ...]]] = field(default_factory=list)
+    notes: list[dict[int, str]] = field(default_factory=list)
+    values: list[float] = field(default_factory=list)
+    lines: NDArray[np.float64] | None = None
+    resampled: dict[tuple[str, int], Reduce] = field(default_factory=dict)
+    mixed: dict[str, Additive | Reduce] = field(default_factory=dict)
+    centred: dict[str, list[float]] = field(default_factory=dict)
+
+
+def _score_entry(unit: Unit, entry: MetricEntry, parts: Sequence[Items], pairs: Pairs) -> _Found:
+    metric = entry.build()
+    count = len(parts[0].pairs)
+    rows = metric.rows(pairs)
+    own = [rows]
+    if len(parts) > 1:
+        own = [metric.part(rows, system * count, (system + 1) * count) for system in range(len(parts))]
+    found = _Found(isinstance(metric, Guarded))
+    for system, (part, mine) in enumerate(zip(parts, own, strict=True)):
+        summary = metric.summary(mine)
+        found.scored.append((_as_score(unit.task, entry, metric, part, summary), summary.notes))
+        found.resampled[entry.name, system] = partial(metric.reduce, mine)
+        found.notes.append(metric.line_notes(mine) if unit.asked.lines else {})
+    if len(parts) > 1 or metric.centred:
+        found.values = [float(metric.reduce(mine)) for mine in own]
+    if metric.centred:
+        found.centred[entry.name] = found.values
+    if len(parts) > 1:
+        found.mixed[entry.name] = partial(metric.reduce, rows)
+        if isinstance(metric, AdditiveMetric):
+            table = np.stack([np.asarray(mine.values, dtype=np.float64) for mine in own])
+            found.mixed[entry.name] = Additive(table, metric.finish)
+    if unit.asked.lines:
+        found.lines = np.stack([metric.lines(mine) for mine in own])
+    return found
+
+
+def _resample(
+    unit: Unit,
+    result: UnitResult,
+    resampled: Mapping[tuple[str, int], Reduce],
+    mixed: Mapping[str, Additive | Reduce],
+    centred: Mapping[str, list[float]],
+    systems: int,
+) -> None:
+    """Draw what was asked for, and add it to the result."""
+    if result.items <= 1:
+        return
+    if unit.asked.intervals:
+        draws = bootstrap(resampled, result.items, unit.asked.intervals, unit.task.name)
+        for name, values in centred.items():
+            for system, value in enumerate(values):
+                draws[name, system] += value - draws[name, system].mean()
+        names = dict.fromkeys(name for name, _ in resampled)
+        result.draws |= {name: np.stack([draws[name, system] for system in range(systems)]) for name in names}
+    if unit.asked.swaps:
+        result.swaps |= randomization(mixed, result.items, systems, unit.asked.swaps, unit.task.name)
+
+
 def make_units(task: Task, systems: list[list[str]], references: References, asked: Asked) -> Iterator[Unit]:
-    """The work on one task; METEOR, a slow one, stands apart."""
+    """The work on one task; METEOR, a slow one, stands apart, and so do metrics of other packages."""
     gold: list[tuple[str, ...]] = [(text,) for text in references.targets]
+    built_in = set(METRICS)
     apart = [entry for entry in task.metrics if entry.metric in _APART]
-    together = [entry for entry in task.metrics if entry.metric not in _APART]
-    for entries in (together, apart):
+    foreign = [entry for entry in task.metrics if entry.metric not in built_in]
+    together = [entry for entry in task.metrics if entry not in apart and entry not in foreign]
+    for entries in (together, apart, foreign):
         if entries:
             yield Unit(task, tuple(entries), systems, gold, references.sources, asked)
 
@@ -720,12 +778,22 @@ def _read_both(
 def score_units(units: Sequence[Unit], jobs: int, progress: Progress | None) -> dict[str, UnitResult]:
     """Score all units, heaviest first, in this process or in several; the results of each task together."""
     results: dict[str, UnitResult] = {}
+    _prepare(units, progress)
     for unit, found in _run(list(units), jobs, progress):
         if unit.task.name in results:
             results[unit.task.name].merge(found)
         else:
             results[unit.task.name] = found
     return results
+
+
+def _prepare(units: Sequence[Unit], progress: Progress | None) -> None:
+    """What a metric makes on its first use is made here, with a bar, and not in several processes at once."""
+    entries = {entry.metric: entry for unit in units for entry in unit.entries if entry.metric in _APART}
+    for name, entry in entries.items():
+        told = partial(progress, f"{name} tables") if progress else None
+        with suppress(MissingResource):
+            entry.build().prepare(told)
 
 
 def _run(units: list[Unit], jobs: int, progress: Progress | None) -> Iterator[tuple[Unit, UnitResult]]:

@@ -40,7 +40,7 @@ def compare(other: object, *more: object) -> list[object]:
 
 def test_intervals_stand_behind_every_figure() -> None:
     """`--ci` shows and stores both ends; the figures stay; level, resamples and seed can be chosen."""
-    plain, sure = call(*score_example()), call(*score_example("--ci", 95))
+    plain, sure = call(*score_example()), run(*score_example("--ci", 95), COLUMNS="120")
     assert "95 % intervals: 1,000 resamples, seed 12345" in sure.out
     assert re.search(r"coqa +F1 +66\.55 \[52\.84, 79\.29\] +66\.55 \[52\.84, 79\.29\]", sure.out)
     assert re.findall(r"66\.55", plain.out)
@@ -327,3 +327,52 @@ def test_profiles_that_are_none(tmp_path: Path) -> None:
     assert done.line == "lines and pages are of one profile (found official, libraries); give one --profile"
     shown = call(*compare(EXAMPLE / "predictions", "--profile", "libraries")).out
     assert "libraries profile" in shown
+
+
+# --- tasks and metrics of one's own -----------------------------------------------------------------------
+
+
+def test_a_task_is_written_and_checked(tmp_path: Path) -> None:
+    """`new` writes a file that `check` finds sound; it does not overwrite without `--force`."""
+    folder = tmp_path / "mine"
+    done = call("tasks", "new", "riddles", "--tasks-folder", folder)
+    assert (done.code, done.out) == (0, f"wrote {folder}/riddles.yaml\nwrote {folder}/benchmark.yaml\n")
+    checked = call("tasks", "check", folder / "riddles.yaml")
+    assert checked.code == 0
+    assert "line 1 predicted: " in checked.out
+    again = call("tasks", "new", "riddles", "--tasks-folder", folder)
+    assert again.line == f"{folder}/riddles.yaml: the file is there already; --force writes it anew"
+    assert call("tasks", "new", "riddles", "--tasks-folder", folder, "--force").code == 0
+    assert re.search(r"^riddles +", call("tasks", "--tasks-folder", folder).out, re.MULTILINE)
+
+
+def test_a_faulty_task_file_is_told_whole(tmp_path: Path) -> None:
+    """Every fault in one pass, with its line, and exit code 2; as JSON for machines."""
+    folder = tmp_path / "mine"
+    call("tasks", "new", "riddles", "--tasks-folder", folder)
+    file = folder / "riddles.yaml"
+    text = file.read_text("utf-8").replace("metric: coco_rougeL", "metric: coco_rogueL").replace("strip", "stripp")
+    file.write_text(text, encoding="utf-8")
+    done = call("tasks", "check", file)
+    told = " ".join(done.out.split())
+    assert done.code == 2
+    assert "did you mean 'coco_rougeL'?" in told
+    assert "there is no rule 'stripp'" in told
+    found = call("tasks", "check", file, "-f", "json")
+    assert (found.code, found.json["counts"]["error"] > 1) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["new"], "tasks new needs a name; glge tasks new …"),
+        (["check"], "tasks check needs a file; glge tasks check …"),
+        (["new", "riddles"], "the folder for the task is missing; glge tasks new riddles --tasks-folder FOLDER"),
+        (["coqa", "xsum"], "this goes with new or check (found xsum); glge tasks new NAME"),
+        (["coqa", "--force"], "this goes with new or check (found --force); glge tasks new NAME"),
+    ],
+)
+def test_tasks_called_wrongly(words: list[str], line: str) -> None:
+    """One line that says how."""
+    done = call("tasks", *words)
+    assert (done.code, done.line) == (2, line)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import pickle
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -15,7 +17,8 @@ import pytest
 from glge.errors import MetricError, MissingResource, RegistryError
 from glge.metrics import METRICS, Metric, Pairs
 from glge.metrics.plugins import Guarded, PlugInError
-from glge.scoring import make_items, score_metric
+from glge.scoring import make_items, score, score_metric
+from glge.significance import Resampling
 from glge.task_files import check_task, new_task
 from glge.tasks import load_tasks
 
@@ -429,3 +432,47 @@ def test_a_guarded_metric_is_a_metric(install: Install) -> None:
     metric = METRICS["low"]()
     assert isinstance(metric, Metric)
     assert metric.higher_is_better is False
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    def rows(self, pairs):\n        raise ValueError(pairs.references[0][0])\n",
+        # Finite for the corpus, not so in some resamples.
+        "    def finish(self, totals):\n        return np.where(totals[..., 0] < 12, np.nan, 0.5)\n",
+    ],
+    ids=["rows", "resamples"],
+)
+def test_a_failing_plugin_is_a_missing_score(install: Install, tmp_path: Path, body: str) -> None:
+    """Scoring goes on: the plug-in's score says why it is missing, every other figure and draw is as without it."""
+    install("bad-metric", {"same": "Faulty"}, faulty(body))
+    task = load_tasks(with_metric(tmp_path / "mine", "{ name: same, metric: same, shown: Same }").parent).task(
+        "riddles"
+    )
+    without = task.model_copy(update={"metrics": task.metrics[1:]})
+    lines = [f"word {number}" for number in range(20)]
+    gold = [line if number < 12 else SECRET for number, line in enumerate(lines)]
+    found, alone = (score(lines, gold, one, resampling=Resampling(200)) for one in (task, without))
+    bad = found.scores[0]
+    assert (bad.value, bad.ci) == (None, None)
+    assert "the plug-in same of bad-metric 1.2" in str(bad.missing)
+    assert SECRET not in found.model_dump_json()
+    assert found.scores[1:] == alone.scores
+    assert found.value is None
+
+
+def test_a_plugin_that_cannot_be_made_is_a_missing_score(install: Install, tmp_path: Path) -> None:
+    """It was there when the task was read, and is gone when it is scored."""
+    place = install("good-metric", {"same": "Same"}, GOOD)
+    task = load_tasks(with_metric(tmp_path / "mine", "{ name: same, metric: same, shown: Same }").parent).task(
+        "riddles"
+    )
+    assert score(["a"], ["a"], task).scores[0].value == 100.0
+    for file in place.rglob("*.py"):
+        file.write_text("raise ImportError('gone')\n", encoding="utf-8")
+    sys.modules.pop("good_metric")
+    importlib.invalidate_caches()
+    shutil.rmtree(place / "__pycache__", ignore_errors=True)
+    bad = score(["a"], ["a"], task).scores[0]
+    assert bad.value is None
+    assert "same of good-metric" in str(bad.missing)

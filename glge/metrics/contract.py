@@ -154,6 +154,9 @@ class Metric(ABC, Generic[R]):
     def signature(self) -> str:
         """Name, program and variant in one short line: `rouge1|ROUGE-1.5.5|stem:yes|exceptions:none`."""
 
+    def prepare(self, progress: Callable[[int, int], None] | None = None) -> None:
+        """Make ready, once for all processes, what takes long the first time; `progress(done, total)` is told."""
+
     @abstractmethod
     def rows(self, pairs: Pairs) -> R:
         """What each line contributes. Looks at every text once."""
