@@ -13,6 +13,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -455,7 +456,10 @@ def _run(units: list[_Unit], jobs: int, progress: Progress | None) -> Iterator[t
     pool = ProcessPoolExecutor(min(jobs, total), initializer=_quiet)
     whole = False
     try:
-        waiting: dict[Future[tuple[_Scored, int]], _Unit] = {pool.submit(_score_unit, unit): unit for unit in ordered}
+        with _undisturbed():
+            waiting: dict[Future[tuple[_Scored, int]], _Unit] = {
+                pool.submit(_score_unit, unit): unit for unit in ordered
+            }
         done = 0
         while waiting:
             if progress:
@@ -477,6 +481,21 @@ def _run(units: list[_Unit], jobs: int, progress: Progress | None) -> Iterator[t
         pool.shutdown(wait=whole, cancel_futures=True)
 
 
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Signals wait while processes are started: raised inside a fork's own hooks, a Ctrl-C would be lost."""
+    import signal  # noqa: PLC0415 - only where processes are started
+
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _quiet() -> None:
     """Worker processes leave Ctrl-C to the process that started them, and end with it, however it ends."""
     import multiprocessing  # noqa: PLC0415 - only in worker processes
@@ -484,6 +503,8 @@ def _quiet() -> None:
     import threading  # noqa: PLC0415
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(signal, "pthread_sigmask"):  # blocked while this process was started
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
     parent = multiprocessing.parent_process()
 
     def follow() -> None:
