@@ -5,9 +5,9 @@ them, what a line goes through on its way to the jar: the clean-up of the wrappe
 and the trimming that belongs to the jar's line protocol. Every replacement below is one pass from
 left to right without overlaps, because the jar's are; that is why `a-b-c` keeps its second hyphen.
 
-Only the lower-casing depends on the host: a capital added to Unicode after version 13 (Vithkuqi, Garay and a
-few Latin and Glagolitic letters, 66 in all by version 16) is lower-cased by those Pythons, and by those Javas,
-that know it. Java 17 knows version 13, Java 25 version 16, Python 3.11 version 14, Python 3.14 version 16.
+Only the lower-casing depends on the host: a capital that Unicode has had since version 14 or later (Vithkuqi,
+Garay, a few Latin, Cyrillic and Glagolitic letters: 67 by version 16) is lower-cased by those Pythons, and by
+those Javas, that know it. Java 17 knows version 13, Python 3.11 version 14, Java 25 version 16.
 """
 
 from __future__ import annotations
