@@ -24,6 +24,7 @@ setup(
         "glge_submissions": "submissions",
     },
     package_data={
+        "glge.reports": ["page/*"],
         "glge": ["py.typed", "*.json"],
         "glge_tasks": ["*.yaml", "*.json", "*.csv"],
         "glge_baselines": ["*.yaml", "*.md"],

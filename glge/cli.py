@@ -47,6 +47,24 @@ class Format(str, Enum):
     csv = "csv"
     markdown = "markdown"
     latex = "latex"
+    html = "html"
+
+
+class TableFormat(str, Enum):
+    """Formats of a table of figures."""
+
+    terminal = "terminal"
+    json = "json"
+    csv = "csv"
+    markdown = "markdown"
+    latex = "latex"
+
+
+class Test(str, Enum):
+    """Tests of a difference."""
+
+    bootstrap = "bootstrap"
+    randomization = "randomization"
 
 
 class ProblemFormat(str, Enum):
@@ -63,7 +81,14 @@ class Split(str, Enum):
     dev = "dev"
 
 
-_SUFFIXES = {".json": Format.json, ".csv": Format.csv, ".md": Format.markdown, ".tex": Format.latex}
+_SUFFIXES = {
+    ".json": Format.json,
+    ".csv": Format.csv,
+    ".md": Format.markdown,
+    ".tex": Format.latex,
+    ".html": Format.html,
+    ".htm": Format.html,
+}
 
 LevelOption = Annotated[str, typer.Option("--level", "-l", help="easy, medium, medium+ or hard.")]
 DataOption = Annotated[
@@ -82,6 +107,21 @@ OutputOption = Annotated[
 TablesOption = Annotated[
     Path | None, typer.Option("--tasks-folder", help="Task files to use.  [default: $GLGE_TASKS, else the package's]")
 ]
+LinesOption = Annotated[
+    Path | None,
+    typer.Option("--lines", metavar="FILE", help="Also write every line's values: .jsonl, .csv or .parquet."),
+]
+ReferencesOption = Annotated[
+    bool, typer.Option("--no-references", help="Leave every reference text out of the HTML page.")
+]
+NamesOption = Annotated[list[str] | None, typer.Option("--name", "-n", help="What a system is called; once a system.")]
+ProfileOption = Annotated[
+    str, typer.Option("--profile", help="official, libraries, or both with a comma: side by side.")
+]
+ResamplesOption = Annotated[int, typer.Option("--resamples", metavar="N", help="Bootstrap resamples, 100 or more.")]
+SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of the resamples.")]
+JobsOption = Annotated[int, typer.Option("--jobs", "-j", min=0, help="Processes; 0 for one a core.")]
+DigitsOption = Annotated[int, typer.Option(min=0, max=10, help="Decimals shown.")]
 
 
 @app.callback(invoke_without_command=True)
@@ -107,8 +147,16 @@ def score(
     output: OutputOption = None,
     signatures: Annotated[bool, typer.Option("--signatures", help="Say what made each number.")] = False,
     intervals: Annotated[bool, typer.Option("--intervals", help="Show ROUGE-1.5.5's own 95 % intervals.")] = False,
-    digits: Annotated[int, typer.Option(min=0, max=10, help="Decimals shown.")] = 2,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", min=0, help="Processes; 0 for one a core.")] = 0,
+    ci: Annotated[
+        float | None,
+        typer.Option("--ci", metavar="LEVEL", help="Bootstrap intervals of every figure, for example 95."),
+    ] = None,
+    resamples: ResamplesOption = 1000,
+    seed: SeedOption = 12345,
+    lines: LinesOption = None,
+    no_references: ReferencesOption = False,
+    digits: DigitsOption = 2,
+    jobs: JobsOption = 0,
     strict: StrictOption = False,
     size_limit: SizeOption = "1G",
     from_table: Annotated[
@@ -118,6 +166,7 @@ def score(
             help="Recompute overall scores from a table of figures (JSON or CSV; 'published' for the leaderboard).",
         ),
     ] = None,
+    profile: ProfileOption = "official",
     tasks_folder: TablesOption = None,
 ) -> None:
     """Score predictions against references and show every metric, the task means and the GLGE score.
@@ -128,7 +177,15 @@ def score(
     if from_table is not None:
         if predictions or data or task:
             raise GlgeError("--from-table takes no predictions", hint="leave them out, or leave the table out")
-        for flag, given in {"--signatures": signatures, "--intervals": intervals, "--strict": strict}.items():
+        switches = {
+            "--signatures": signatures,
+            "--intervals": intervals,
+            "--strict": strict,
+            "--ci": ci,
+            "--lines": lines,
+            "--no-references": no_references,
+        }
+        for flag, given in switches.items():
             if given:
                 raise GlgeError(f"{flag} has no meaning with --from-table", hint="leave it out")
         _score_table(from_table, level, chosen, output, digits, tasks_folder)
@@ -138,13 +195,23 @@ def score(
     if level is None:
         raise GlgeError("the level is missing", hint="add --level easy, medium, medium+ or hard")
 
-    from glge.scoring import score_submission
+    if ci is not None and intervals:
+        raise GlgeError("--ci and --intervals are two kinds of intervals", hint="choose one")
+
+    from glge.scoring import score_lines
+    from glge.significance import Resampling
     from glge.tasks import load_tasks
 
     _check_output(output)
+    _check_lines(lines)
+    names = _profiles(profile)
+    if len(names) > 1 and (lines is not None or chosen == Format.html):
+        raise GlgeError("lines and pages are of one profile", found=", ".join(names), hint="give one --profile")
+    benchmark = load_tasks(tasks_folder)
+    reports = []
     with _Progress("scoring") as progress:
-        try:
-            report = score_submission(
+        for name in names:
+            report, found = score_lines(
                 predictions,
                 level=level,
                 data=data,
@@ -152,18 +219,171 @@ def score(
                 tasks=task,
                 jobs=jobs or _cores(),
                 size_limit=_bytes(size_limit),
-                benchmark=load_tasks(tasks_folder),
+                benchmark=benchmark.profiled(name),
                 progress=progress,
+                resampling=None if ci is None else Resampling(resamples, seed, ci),
+                lines=lines is not None or chosen == Format.html,
             )
-        except SubmissionError as error:
-            progress.close()
-            if error.problems:
-                _say(_problem_text(error.problems, sys.stderr))
-            raise
-    _deliver(report, chosen, output, signatures=signatures, intervals=intervals, digits=digits)
+            reports.append(report)
+    if lines is not None:
+        from glge.reports.as_lines import line_rows
+
+        _write_lines(list(line_rows(found)), lines)
+    if len(reports) > 1:
+        from glge.reports.as_profiles import render_profiles
+        from glge.reports.wording import Look
+
+        look = Look(signatures=signatures, intervals=intervals, digits=digits)
+        _deliver_text(render_profiles(reports, chosen.value, look), output, report.problems)
+    elif chosen == Format.html:
+        from glge.reports.as_html import render_html
+
+        page = render_html(report, lines=found, references=not no_references, digits=digits)
+        _deliver_text(page, output, report.problems, said=_overall(report, digits))
+    else:
+        _deliver(report, chosen, output, signatures=signatures, intervals=intervals, digits=digits)
     warnings = [problem for problem in report.problems if problem.severity == "warning"]
     if strict and warnings:
         raise typer.Exit(1)
+
+
+@app.command()
+def compare(
+    systems: Annotated[
+        list[Path], typer.Argument(help="Two or more folders or zips; the first is compared with.", show_default=False)
+    ],
+    level: Annotated[
+        list[str], typer.Option("--level", "-l", help="easy, medium, medium+ or hard; once, or once a system.")
+    ],
+    data: DataOption = None,
+    split: SplitOption = Split.test,
+    task: TaskOption = None,
+    name: NamesOption = None,
+    test: Annotated[Test, typer.Option(help="Paired bootstrap, or approximate randomization.")] = Test.bootstrap,
+    ci: Annotated[float, typer.Option("--ci", metavar="LEVEL", help="Level of the intervals of differences.")] = 95.0,
+    resamples: ResamplesOption = 1000,
+    seed: SeedOption = 12345,
+    format: Annotated[Format | None, typer.Option("--format", "-f", help="How to show the comparison.")] = None,
+    output: OutputOption = None,
+    lines: LinesOption = None,
+    no_references: ReferencesOption = False,
+    digits: DigitsOption = 2,
+    jobs: JobsOption = 0,
+    size_limit: SizeOption = "1G",
+    profile: Annotated[str, typer.Option("--profile", help="official or libraries.")] = "official",
+    tasks_folder: TablesOption = None,
+) -> None:
+    """Compare systems with the first: differences of every metric, task and the GLGE score, and whether they are real.
+
+    Example: glge compare base/ new/ --level hard --data DATA
+    """
+    chosen = format or (_SUFFIXES.get(output.suffix.lower()) if output else None) or Format.terminal
+
+    from glge.comparison import compare_lines
+    from glge.reports.as_comparison import render_comparison
+    from glge.significance import Resampling
+    from glge.tasks import load_tasks
+
+    _check_output(output)
+    _check_lines(lines)
+    with _Progress("comparing") as progress:
+        comparison, found = compare_lines(
+            systems,
+            levels=level,
+            data=data,
+            split=split.value,
+            tasks=task,
+            names=name,
+            test=test.value,
+            resampling=Resampling(resamples, seed, ci),
+            jobs=jobs or _cores(),
+            size_limit=_bytes(size_limit),
+            benchmark=load_tasks(tasks_folder).profiled(profile),
+            progress=progress,
+            lines=lines is not None or chosen == Format.html,
+        )
+    if lines is not None:
+        from glge.reports.as_lines import difference_rows
+
+        _write_lines(difference_rows(found, [system.name for system in comparison.systems]), lines)
+    if chosen == Format.html:
+        from glge.reports.as_html import render_html
+
+        text = render_html(
+            None, comparison=comparison, comparison_lines=found, references=not no_references, digits=digits
+        )
+    elif chosen == Format.terminal and output is None:
+        text = render_comparison(comparison, digits=digits, color=_colored(sys.stdout), width=_width(sys.stdout))
+    else:
+        text = render_comparison(comparison, chosen.value, digits=digits)
+    _deliver_text(text, output, comparison.problems)
+
+
+@app.command()
+def diversity(
+    systems: Annotated[
+        list[Path], typer.Argument(help="One or more folders or zips of predictions.", show_default=False)
+    ],
+    level: LevelOption,
+    data: DataOption = None,
+    split: SplitOption = Split.test,
+    task: TaskOption = None,
+    name: NamesOption = None,
+    format: Annotated[TableFormat | None, typer.Option("--format", "-f", help="How to show the table.")] = None,
+    output: OutputOption = None,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE", help="Also draw the ratios: .png or .svg (extra plots).")
+    ] = None,
+    digits: DigitsOption = 2,
+    size_limit: SizeOption = "1G",
+    tasks_folder: TablesOption = None,
+) -> None:
+    """How varied the outputs are beside the references: Distinct-2 ratio, length, novelty, repetition.
+
+    Example: glge diversity preds/ --level hard --data DATA --plot diversity.svg
+    """
+    by_ending = _SUFFIXES.get(output.suffix.lower()) if output else None
+    if format is None and by_ending == Format.html:
+        raise GlgeError("there is no HTML page of the diversity", hint="give --format, or --plot for a picture")
+    chosen = format.value if format else by_ending.value if by_ending else "terminal"
+
+    from glge.diversity_analysis import measure_submission
+    from glge.reports.as_diversity import render_diversity
+    from glge.tasks import load_tasks
+
+    if name and len(name) != len(systems):
+        raise GlgeError("give a name to each system", expected=f"{len(systems)} names", found=str(len(name)))
+    _check_output(output)
+    if plot is not None:
+        from glge.reports.as_plot import check_suffix, plot_diversity
+
+        check_suffix(plot)
+        _check_output(plot)
+    benchmark = load_tasks(tasks_folder)
+    reports = []
+    with _Progress("measuring") as progress:
+        for place, system in enumerate(systems):
+            reports.append(
+                measure_submission(
+                    [system],
+                    level=level,
+                    data=data,
+                    split=split.value,
+                    tasks=task,
+                    size_limit=_bytes(size_limit),
+                    benchmark=benchmark,
+                    name=name[place] if name else None,
+                    progress=progress,
+                )
+            )
+    color, width = (_colored(sys.stdout), _width(sys.stdout)) if output is None else (False, None)
+    text = render_diversity(
+        reports[0] if len(reports) == 1 else reports, chosen, digits=digits, color=color, width=width
+    )
+    _deliver_text(text, output, tuple(problem for report in reports for problem in report.problems))
+    if plot is not None:
+        plot_diversity(reports, plot)
+        _say(f"wrote {_name(plot)}")
 
 
 @app.command()
@@ -221,13 +441,32 @@ def validate(
 
 @app.command()
 def tasks(
-    name: Annotated[str | None, typer.Argument(help="A task, to see its recipe.", show_default=False)] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(help="A task, to see its recipe; or new NAME, or check FILE.", show_default=False),
+    ] = None,
+    what: Annotated[
+        str | None, typer.Argument(help="The task to write, or the file to check.", show_default=False)
+    ] = None,
     format: Annotated[ProblemFormat, typer.Option("--format", "-f", help="terminal or json.")] = (
         ProblemFormat.terminal
     ),
     tasks_folder: TablesOption = None,
+    force: Annotated[bool, typer.Option("--force", help="With new: replace a file that is there.")] = False,
 ) -> None:
-    """List the tasks, or show the recipe of one in words."""
+    """List the tasks, show the recipe of one in words, write or check a task of your own.
+
+    Examples: glge tasks coqa; glge tasks new riddles --tasks-folder mine; glge tasks check mine/riddles.yaml
+    """
+    if name in ("new", "check"):
+        if what is None:
+            raise GlgeError(
+                f"tasks {name} needs {'a name' if name == 'new' else 'a file'}", hint=f"glge tasks {name} …"
+            )
+        _new_task(what, tasks_folder, force=force) if name == "new" else _check_task(Path(what), format)
+        return
+    if what is not None or force:
+        raise GlgeError("this goes with new or check", found=what or "--force", hint="glge tasks new NAME")
     import json
 
     from glge.tasks import load_tasks
@@ -265,6 +504,11 @@ def metrics() -> None:
 
     rows = [(name, make().signature.split("|", 1)[1]) for name, make in METRICS.items()]
     _print(_columns(("metric", "signature"), rows))
+    if plugins := METRICS.plugins():
+        found = [
+            (one.name, f"{one.package} {one.version}", one.fault or "in task files of your own") for one in plugins
+        ]
+        _print("\n" + _columns(("plug-in", "package", ""), found))
     _print("\nOne page a metric: docs/metrics/\n")
 
 
@@ -303,6 +547,36 @@ def meteor_build(
 # Behind the commands
 
 
+def _new_task(name: str, folder: Path | None, *, force: bool) -> None:
+    from glge.reports import render_problems
+    from glge.task_files import check_task, new_task
+
+    if folder is None:
+        raise GlgeError("the folder for the task is missing", hint=f"glge tasks new {name} --tasks-folder FOLDER")
+    written = new_task(name, folder, force=force)
+    for path in written:
+        _print(f"wrote {_name(path)}\n")
+    check = check_task(written[0])
+    # Notes say what is still to be filled in; whoever asked for a new file knows.
+    serious = [problem for problem in check.problems if problem.severity != "note"]
+    if serious:
+        _say(render_problems(serious, "terminal", color=_colored(sys.stderr), width=_width(sys.stderr)))
+
+
+def _check_task(file: Path, format: ProblemFormat) -> None:
+    from glge.reports import render_problems
+    from glge.task_files import check_task
+
+    check = check_task(file)
+    if format == ProblemFormat.json:
+        _print(render_problems(check.problems, "json"))
+    else:
+        _print(_problem_text(check.problems, sys.stdout))
+        _print("".join(f"{_harmless(line)}\n" for line in check.lines()))
+    if not check.sound:
+        raise typer.Exit(2)
+
+
 def _score_table(
     table: str, level: str | None, chosen: Format, output: Path | None, digits: int, tasks_folder: Path | None
 ) -> None:
@@ -311,6 +585,8 @@ def _score_table(
     from glge.reports.as_table import render_table
     from glge.tasks import load_tasks
 
+    if chosen == Format.html:
+        raise GlgeError("there is no HTML page of a table", hint="terminal, json, csv, markdown or latex")
     benchmark = load_tasks(tasks_folder)
     if level is not None:
         benchmark.check_level(level)
@@ -325,6 +601,46 @@ def _score_table(
         _say(f"wrote {_name(output)}")
 
 
+def _profiles(text: str) -> list[str]:
+    """`official,libraries` -> both, each once."""
+    return list(dict.fromkeys(filter(None, (name.strip() for name in text.split(","))))) or ["official"]
+
+
+def _check_lines(lines: Path | None) -> None:
+    if lines is None:
+        return
+    from glge.reports.as_lines import check_suffix
+
+    check_suffix(lines)
+    _check_output(lines)
+
+
+def _write_lines(rows: list[dict[str, Any]], lines: Path) -> None:
+    from glge.reports import write
+    from glge.reports.as_lines import render_lines
+
+    write(render_lines(rows, lines), lines)
+    _say(f"wrote {_name(lines)}")
+
+
+def _overall(report: Report, digits: int) -> str:
+    overall = "–" if report.value is None else f"{report.value:.{digits}f}"
+    return f"{report.benchmark} score ({report.level}, {report.split}): {overall}, {report.coverage} tasks; "
+
+
+def _deliver_text(text: str, output: Path | None, problems: tuple[Problem, ...], said: str = "") -> None:
+    """Print or write a text, then tell the problems."""
+    from glge.reports import write
+
+    if output is None:
+        _print(text)
+    else:
+        write(text, output)
+        _say(f"{said}wrote {_name(output)}")
+    if problems:
+        _say(_problem_text(problems, sys.stderr))
+
+
 def _deliver(
     report: Report, chosen: Format, output: Path | None, *, signatures: bool, intervals: bool, digits: int
 ) -> None:
@@ -333,8 +649,7 @@ def _deliver(
     options: dict[str, Any] = {"signatures": signatures, "intervals": intervals, "digits": digits}
     if output is not None:
         write(render(report, chosen.value, **options), output)
-        overall = "–" if report.value is None else f"{report.value:.{digits}f}"
-        _say(f"GLGE score ({report.level}, {report.split}): {overall}, {report.coverage} tasks; wrote {_name(output)}")
+        _say(f"{_overall(report, digits)}wrote {_name(output)}")
     elif chosen == Format.terminal:
         _print(render(report, "terminal", color=_colored(sys.stdout), width=_width(sys.stdout), **options))
     else:
@@ -354,15 +669,9 @@ def _metric_names(task: Any) -> str:
 
 
 def _columns(header: tuple[str, ...], rows: Sequence[tuple[str, ...]], right: tuple[int, ...] = ()) -> str:
-    widths = [max(len(row[place]) for row in [header, *rows]) for place in range(len(header))]
-    text = ""
-    for row in [header, *rows]:
-        cells = [
-            cell.rjust(width) if place in right else cell.ljust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        text += "  ".join(cells).rstrip() + "\n"
-    return text
+    from glge.reports.wording import aligned
+
+    return "".join(f"{line}\n" for line in aligned(header, rows, right))
 
 
 def _check_output(output: Path | None) -> None:
@@ -507,8 +816,11 @@ class _Progress:
             self.bar.stop()
             self.bar = None
 
-    def __exit__(self, *exc: object) -> None:
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
         self.close()
+        # An error that carries problems is told with all of them, above its own line.
+        if isinstance(error, SubmissionError) and error.problems:
+            _say(_problem_text(error.problems, sys.stderr))
 
 
 def _fail(message: str, code: int = 2) -> NoReturn:

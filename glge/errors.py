@@ -102,7 +102,13 @@ class SubmissionError(GlgeError):
     """The submission cannot be scored. `problems` holds everything found, not only the first fault."""
 
     def __init__(self, message: str, *, problems: Iterable[Problem] = (), **where: str | None) -> None:
-        super().__init__(message, file=where.get("file"), hint=where.get("hint"))
+        super().__init__(
+            message,
+            file=where.get("file"),
+            expected=where.get("expected"),
+            found=where.get("found"),
+            hint=where.get("hint"),
+        )
         self.problems = tuple(problems)
 
 

@@ -205,6 +205,8 @@ def test_the_commands() -> None:
     """These and no others: a new command needs tests here."""
     assert [" ".join(words) for words, _ in COMMANDS] == [
         "",
+        "compare",
+        "diversity",
         "doctor",
         "meteor",
         "meteor build",
@@ -232,8 +234,9 @@ def test_help(words: list[str], found: Any) -> None:
 
 
 def test_every_flag_is_tried_here() -> None:
-    """Each flag of each command stands somewhere in this file or in the doctor's."""
-    text = "".join(Path(__file__).with_name(name).read_text("utf-8") for name in ("test_cli.py", "test_checkup.py"))
+    """Each flag of each command stands somewhere in this file, in that of the analyses, or in the doctor's."""
+    names = ("test_cli.py", "test_cli_analyses.py", "test_checkup.py")
+    text = "".join(Path(__file__).with_name(name).read_text("utf-8") for name in names)
     for _, found in COMMANDS:
         for parameter in found.params:
             for spelling in parameter.opts if parameter.param_type_name == "option" else ():
@@ -738,7 +741,7 @@ def test_full_devices() -> None:
 
 def test_places_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A missing folder, a folder, a folder without permission: told before anything is scored."""
-    monkeypatch.setattr("glge.scoring.score_submission", lambda *_, **__: pytest.fail("this was scored"))
+    monkeypatch.setattr("glge.scoring.score_lines", lambda *_, **__: pytest.fail("this was scored"))
     monkeypatch.setattr("glge.scoring.validate_submission", lambda *_, **__: pytest.fail("this was looked at"))
     commands = [score_example(), ["validate", "-l", "hard", EXAMPLE / "predictions"]]
     missing = tmp_path / "no" / "r.json"
@@ -1087,7 +1090,7 @@ def test_faults_of_ours_keep_references_to_themselves(monkeypatch: pytest.Monkey
     def fail(*_: object, **__: object) -> Any:
         raise ValueError(f"cannot split {SECRET}")
 
-    monkeypatch.setattr("glge.scoring.score_submission", fail)
+    monkeypatch.setattr("glge.scoring.score_lines", fail)
     monkeypatch.delenv("GLGE_DEBUG", raising=False)
     done = call(*score_example(), check=False)
     assert done.code == 2
@@ -1116,7 +1119,7 @@ def test_other_ends(error: BaseException, line: str, monkeypatch: pytest.MonkeyP
     def fail(*_: object, **__: object) -> Any:
         raise error
 
-    monkeypatch.setattr("glge.scoring.score_submission", fail)
+    monkeypatch.setattr("glge.scoring.score_lines", fail)
     done = call(*score_example())
     assert done.err == f"glge: {line}\n"
     assert done.code == (130 if isinstance(error, KeyboardInterrupt) else 2)

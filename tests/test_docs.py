@@ -31,6 +31,7 @@ import typer
 import yaml
 
 import glge
+import glge.comparison
 import glge.scoring
 from glge.cli import app
 from glge.metrics import METRICS
@@ -382,7 +383,7 @@ def test_every_code_of_a_problem_is_documented() -> None:
     """docs/files.md explains every code, those that scoring gives too."""
     codes = problem_codes()
     assert {"line-count", "zip-damaged"} <= codes
-    for code in sorted(codes | set(glge.scoring.CODES)):
+    for code in sorted(codes | set(glge.scoring.CODES) | set(glge.comparison.CODES)):
         assert f"`{code}`" in text_of(DOCS / "files.md"), f"docs/files.md does not explain {code}"
 
 

@@ -5,6 +5,7 @@ Nothing here needs the network: what the package depends on is linked from this 
 
 from __future__ import annotations
 
+import configparser
 import hashlib
 import json
 import os
@@ -141,7 +142,7 @@ def test_what_the_wheel_holds(built: tuple[Path, Path]) -> None:
         assert not {"tests", "__pycache__"} & set(name.split("/")), name
         assert not Path(name).name.startswith(("test_", "conftest")), name
     for path in (ROOT / "glge").rglob("*"):
-        if path.is_file() and path.suffix in (".py", ".typed", ".json"):
+        if path.is_file() and path.suffix in (".py", ".typed", ".json", ".css", ".js"):
             inside = f"glge/{path.relative_to(ROOT / 'glge').as_posix()}"
             assert text.get(inside) == path.read_bytes(), inside
     for path in (ROOT / "tasks").iterdir():
@@ -151,7 +152,12 @@ def test_what_the_wheel_holds(built: tuple[Path, Path]) -> None:
         if path.is_file():
             inside = f"glge_submissions/example/{path.relative_to(EXAMPLE).as_posix()}"
             assert text.get(inside) == path.read_bytes(), inside
-    assert text[f"{info}/entry_points.txt"].decode().split() == ["[console_scripts]", "glge", "=", "glge.cli:main"]
+    points = configparser.ConfigParser()
+    points.read_string(text[f"{info}/entry_points.txt"].decode())
+    assert {group: dict(points[group]) for group in points.sections()} == {
+        "console_scripts": {"glge": "glge.cli:main"},
+        "glge.metrics": {"bertscore": "glge.metrics.bertscore:BertScore"},
+    }
     assert any(name.startswith(f"{info}/") and name.endswith("LICENSE") for name in names)
     head = text[f"{info}/METADATA"].decode()
     assert f"\nVersion: {glge.__version__}\n" in head

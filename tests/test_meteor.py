@@ -24,6 +24,7 @@ from hypothesis import strategies as st
 from glge.errors import GlgeError, MetricError, MissingResource
 from glge.metrics.contract import Pairs
 from glge.metrics.meteor import Meteor, alignment, build, resources, state, tablefile, text
+from glge.metrics.meteor.java import JavaMeteor
 from glge.metrics.meteor.matches import EXACT, PARAPHRASE, STEM, SYNONYM, Texts, candidates
 from glge.metrics.meteor.paraphrases import Paraphrases, paraphrase_arrays
 from glge.metrics.meteor.scorer import Scorer
@@ -33,8 +34,9 @@ from glge.metrics.meteor.synonyms import Synonyms, neighbours, synonym_arrays
 from glge.metrics.meteor.tablefile import DamagedTable, open_table, write_table
 from glge.metrics.meteor.vocabulary import Vocabulary, java_hash
 from tests import strategies
-from tests.golden import GOLDEN, load, needs_golden
+from tests.golden import GOLDEN, SHIPPED, lines, load, needs_golden
 
+SIDES = ("hyp.txt", "ref.txt")
 PREFIXES = {"Mr": False, "U": False, "i.e": False, "No": True, "pp": True}
 
 
@@ -95,6 +97,67 @@ def test_the_odd_pairs(meteor: Meteor) -> None:
     rows = meteor.rows(Pairs(predictions, references))
     np.testing.assert_allclose(meteor.lines(rows), golden["meteor_lines"], rtol=0, atol=1e-9)
     assert meteor.reduce(rows) == pytest.approx(golden["meteor"], abs=1e-12)
+
+
+def test_the_shipped_pairs(meteor: Meteor) -> None:
+    """The jar's statistics and scores of the odd items that come with the project, several references among them."""
+    golden = load(SHIPPED / "coco_pairs.json")
+    rows = meteor.rows(Pairs(*zip(*golden["items"], strict=True)))
+    assert max(len(references) for _, references in golden["items"]) > 1
+    assert rows.values[:, :-1].tolist() == [statistics_of(line) for line in golden["meteor_statistics"]]
+    np.testing.assert_allclose(meteor.lines(rows), golden["meteor_lines"], rtol=0, atol=1e-9)
+    assert meteor.reduce(rows) == pytest.approx(golden["meteor"], abs=1e-12)
+
+
+@pytest.mark.parametrize(("beam", "chunks"), [(39, 6), (40, 5), (41, 4)])
+def test_the_beam_is_forty(meteor: Meteor, monkeypatch: pytest.MonkeyPatch, beam: int, chunks: int) -> None:
+    """A pair for which one partial alignment more or less ends elsewhere: the jar finds 5 chunks."""
+    monkeypatch.setattr(alignment, "BEAM", beam)
+    mine = "cat dog sun sun tree dog sun cat dog tree tree sun cat cat"
+    other = "tree tree dog dog tree tree sun cat cat tree tree dog sun cat"
+    assert meteor.rows(Pairs.single([mine], [other])).column("chunks").tolist() == [chunks]
+
+
+QUESTION_PAIRS = """
+import resource, sys
+from pathlib import Path
+
+def cpu():
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
+
+from glge.metrics.contract import Pairs
+from glge.metrics.meteor import Meteor, resources
+mine, other = (Path(name).read_text("utf-8").split("\\n") for name in sys.argv[1:])
+pairs = Pairs.single(mine, other)
+start = cpu()
+resources.load()
+loaded = cpu()
+metric = Meteor()
+metric.reduce(metric.rows(pairs))
+done = cpu()
+status = Path("/proc/self/status")
+peak = status.read_text().split("VmHWM:")[1].split()[0] if status.exists() else 0
+print(len(pairs), loaded - start, done - start, peak)
+"""
+
+
+@needs_golden
+@pytest.mark.skipif(sys.platform == "win32", reason="no module resource")
+def test_fast_and_small(meteor: Meteor, tmp_path: Path) -> None:
+    """12,000 question pairs within 3 s of one core (measured: 1.0), tables within 0.4 s (0.07), 400 MB (166)."""
+    mine, other = ([line for task in ("squadqg", "msqg") for line in lines(GOLDEN / task / name)] for name in SIDES)
+    pairs = [(left, right) for turn in range(20) for left, right in zip(mine, other[turn:] + other[:turn], strict=True)]
+    assert len(set(pairs[:12_000])) > 11_000
+    for name, texts in zip(SIDES, zip(*pairs[:12_000], strict=True), strict=True):
+        (tmp_path / name).write_text("\n".join(texts), encoding="utf-8")
+    command = [sys.executable, "-c", QUESTION_PAIRS, *(str(tmp_path / name) for name in SIDES)]
+    done = subprocess.run(command, capture_output=True, check=True, timeout=300)
+    count, load_seconds, seconds, kilobytes = map(float, done.stdout.split())
+    assert count == 12_000
+    assert load_seconds < 0.4
+    assert seconds < 3.0
+    assert kilobytes < 400_000
 
 
 # --- the metric -----------------------------------------------------------------------------------------------
@@ -426,7 +489,7 @@ TRIPLES = [
 
 def packed(path: Path, triples: list[tuple[str, str]]) -> Path:
     """A paraphrase table as METEOR publishes it."""
-    path.write_bytes(gzip.compress("".join(f"0.5\n{head}\n{body}\n" for head, body in triples).encode()))
+    path.write_bytes(gzip.compress("".join(f"0.5\n{head}\n{body}\n" for head, body in triples).encode(), mtime=0))
     return path
 
 
@@ -492,14 +555,15 @@ def test_every_pair_of_a_random_table(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (gzip.compress(b""), "no paraphrases"),
-        (gzip.compress(b"0.5\na\n"), "multiple of three"),
-        (gzip.compress(b"0.5\na\nb\n0.4\na\nb\n"), "listed twice"),
+        (b"", "no paraphrases"),
+        (b"0.5\na\n", "multiple of three"),
+        (b"0.5\na\nb\n0.4\na\nb\n", "listed twice"),
     ],
+    ids=["empty", "two lines", "a pair twice"],
 )
 def test_what_is_no_paraphrase_table(tmp_path: Path, content: bytes, message: str) -> None:
     """Other files are refused with a reason."""
-    (tmp_path / "x.gz").write_bytes(content)
+    (tmp_path / "x.gz").write_bytes(gzip.compress(content, mtime=0))
     with pytest.raises(ValueError, match=message):
         paraphrase_arrays(tmp_path / "x.gz")
 
@@ -793,6 +857,30 @@ def test_other_sources_have_another_table(small: Path) -> None:
     assert len(tables_in(small)) == 2
 
 
+def test_another_version_of_the_layout(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A release that lays the table out otherwise makes its own, and leaves the other's alone."""
+    first = build()
+    monkeypatch.setattr(resources, "FORMAT", resources.FORMAT + 1)
+    assert not state().built
+    second = build()
+    assert second.new
+    assert second.path != first.path
+    assert tables_in(small) == sorted([first.path.name, second.path.name])
+
+
+@pytest.mark.parametrize("wrong", [{"format": 0}, {"checksum": "0" * 64}, {"format": None}])
+def test_a_table_under_a_wrong_name(small: Path, wrong: dict[str, Any]) -> None:
+    """Whole, but of another layout or of other sources: made again."""
+    made = build()
+    table = open_table(made.path)
+    whole = made.path.read_bytes()
+    write_table(made.path, table.arrays, {**table.facts, **wrong})
+    resources._loaded.clear()
+    assert not state().built
+    assert Meteor().score(["supporting it"], ["in favour of it"]) > 0.5
+    assert made.path.read_bytes() == whole
+
+
 def test_a_file_replaced_in_secret(small: Path) -> None:
     """Same size, same time of modification: the time of change gives it away."""
     source = Path(os.environ["GLGE_METEOR_PARAPHRASES"])
@@ -883,6 +971,44 @@ def test_two_at_once(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(tables_in(small)) == 1
 
 
+def run_builder(program: str) -> subprocess.Popen[bytes]:
+    """A process of its own that builds, with the environment of this one."""
+    program = f"from glge.metrics.meteor import resources, tablefile\n{program}"
+    return subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def test_processes_at_once(small: Path) -> None:
+    """Of several processes that start together one converts; all of them can score."""
+    program = (
+        "import time\n"
+        "convert = resources._convert\n"
+        "resources._convert = lambda *arguments: (time.sleep(1), convert(*arguments))[1]\n"
+        "made = resources.build().new\n"
+        "from glge.metrics.meteor import Meteor\n"
+        "print(made, Meteor().score(['supporting it'], ['in favour of it']) > 0.5)"
+    )
+    builders = [run_builder(program) for _ in range(3)]
+    answers = [builder.communicate(timeout=120) for builder in builders]
+    assert [errors for _, errors in answers] == [b""] * 3
+    assert sorted(answer.split() for answer, _ in answers) == [[b"False", b"True"]] * 2 + [[b"True", b"True"]]
+    assert len(tables_in(small)) == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
+def test_a_builder_that_is_killed(small: Path) -> None:
+    """Its lock goes with it, and the next one removes what it left."""
+    builder = run_builder(
+        "import os, signal\ntablefile.os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL)\nresources.build()"
+    )
+    builder.communicate(timeout=60)
+    assert builder.returncode == -9
+    assert [name.rpartition(".")[2] for name in tables_in(small)] == ["part"]
+    assert not state().built
+    made = build()
+    assert made.new
+    assert tables_in(small) == [made.path.name]
+
+
 def test_without_locks(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file system without locks is no obstacle."""
 
@@ -925,6 +1051,29 @@ def test_a_read_only_cache(small: Path) -> None:
     resources._loaded.clear()
     assert Meteor().score(["a"], ["a"]) == 1.0
     small.chmod(0o755)
+
+
+@pytest.mark.parametrize("number", [errno.EROFS, errno.EACCES], ids=["read-only", "forbidden"])
+def test_a_cache_nothing_can_be_written_to(small: Path, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    """As above for whoever runs the tests: one line without tables, and no attempt to write with them."""
+
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise OSError(number, os.strerror(number))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(tablefile.tempfile, "mkstemp", refuse)
+        with pytest.raises(GlgeError) as caught:
+            build()
+    problem = f"METEOR's tables cannot be written: {os.strerror(number)}"
+    assert str(caught.value) == f"{small}: {problem}; set GLGE_CACHE to a folder that can be written to"
+    assert tables_in(small) == []
+    build()
+    (small / "meteor-sources.json").unlink(missing_ok=True)
+    for forget in (resources._known, resources._loaded):
+        forget.clear()
+    monkeypatch.setattr(tablefile.tempfile, "mkstemp", refuse)
+    monkeypatch.setattr(resources, "_lock", refuse)
+    assert Meteor().score(["supporting it"], ["in favour of it"]) > 0.5
 
 
 def test_no_space_at_the_start(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -1085,6 +1234,47 @@ def test_no_home_at_all(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         build()
     assert "set GLGE_CACHE" in str(state())
     assert "tables:missing" not in Meteor().signature
+
+
+# --- the jar as an engine, played by a program that misbehaves --------------------------------------------------
+
+NEVER = "time.sleep(600)"
+STATISTICS = "print(' '.join(['0.0'] * 23), flush=True)"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="scripts do not start by themselves")
+@pytest.mark.parametrize(
+    ("answers", "message"),
+    [
+        (
+            ["print('Error: specify SCORE or EVAL or SING', flush=True)", NEVER],
+            r"refused a line .*found Error: specify",
+        ),
+        (
+            [STATISTICS, "print('Error: specify Meteor stats', flush=True)", NEVER],
+            "line 2: the METEOR jar refused a line",
+        ),
+        ([NEVER], "silent for 4 s and was ended"),
+        ([STATISTICS, NEVER], "silent for 4 s and was ended"),
+        ([STATISTICS, "sys.exit('Exception in thread \"main\" of it')"], "jar stopped .*Exception in thread"),
+        (["print('0.0 1.0', flush=True)"] * 2 + ["print('0.5\\n0.5\\n0.5', flush=True)", NEVER], "something else"),
+    ],
+    ids=["error", "second error", "silence", "silence after one", "death", "nonsense"],
+)
+def test_a_jar_that_misbehaves(tmp_path: Path, answers: list[str], message: str) -> None:
+    """An error, silence or death of the jar is told at once, and no process is left."""
+    program = tmp_path / "java"
+    body = "".join(f"sys.stdin.readline()\n{answer}\n" for answer in answers)
+    note = f"pathlib.Path({str(tmp_path / 'pid')!r}).write_text(str(os.getpid()))"
+    program.write_text(f"#!{sys.executable} -SE\nimport os, pathlib, sys, time\n{note}\n{body}", encoding="utf-8")
+    program.chmod(0o755)
+    patience = 4.0 if "silent" in message else 120.0
+    engine = JavaMeteor(str(program), resources.Sources(program, program), patience)
+    with pytest.raises(GlgeError, match=message) as caught:
+        engine.run(Pairs.single(["a cat", "a dog"], ["the cat", "the dog"]))
+    assert "\n" not in str(caught.value)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)
 
 
 # --- the file format --------------------------------------------------------------------------------------------

@@ -586,7 +586,7 @@ def edited(change: Callable[[dict[str, Any]], object]) -> str:
         ('{"scores": []}', "{path}: this is JSON, but not a report of glge; write one with --format json"),
         (
             edited(lambda content: content.update(schema_version="99.0")),
-            "{path}: the report has another schema version (expected 1.0, found 99.0); "
+            "{path}: the report has another schema version (expected 1.1, found 99.0); "
             "score the submission again with this glge",
         ),
         (
@@ -728,15 +728,15 @@ def test_csv_is_long_and_unrounded() -> None:
     assert "\r" not in text
     lines = text.splitlines()
     assert lines[:2] == [
-        "level,split,profile,task,metric,name,shown,value,counted,mean,low,high,printed,signature",
-        "hard,test,official,cnndm,rouge1,rouge1,R-1,41.3377,true,41.3377,41.0877,41.5877,,rouge1|variant:plain|v1",
+        "level,split,profile,task,metric,name,shown,value,counted,mean,low,high,ci_low,ci_high,standard_error,printed,signature",
+        "hard,test,official,cnndm,rouge1,rouge1,R-1,41.3377,true,41.3377,41.0877,41.5877,,,,,rouge1|variant:plain|v1",
     ]
-    assert "hard,test,official,squadqg,meteor,meteor,METEOR,,true,,,,,meteor|variant:plain|v1" in lines
-    assert "hard,test,official,squadqg,bleu1,bleu1,B-1,21.5,false,21.5,,,,bleu1|variant:plain|v1" in lines
-    assert "hard,test,official,coqa,,task,mean,,,,,,," in lines
-    assert f"hard,test,official,cnndm,,task,mean,{whole().task('cnndm').value!r},,,,,," in lines
-    assert lines[-1] == "hard,test,official,,,GLGE,GLGE,,,,,,,"
-    assert f",GLGE,GLGE,{whole().value!r},,,,,," in render(whole(), "csv")
+    assert "hard,test,official,squadqg,meteor,meteor,METEOR,,true,,,,,,,,meteor|variant:plain|v1" in lines
+    assert "hard,test,official,squadqg,bleu1,bleu1,B-1,21.5,false,21.5,,,,,,,bleu1|variant:plain|v1" in lines
+    assert "hard,test,official,coqa,,task,mean,,,,,,,,,," in lines
+    assert f"hard,test,official,cnndm,,task,mean,{whole().task('cnndm').value!r},,,,,,,,," in lines
+    assert lines[-1] == "hard,test,official,,,GLGE,GLGE,,,,,,,,,,"
+    assert f",GLGE,GLGE,{whole().value!r},,,,,,,,," in render(whole(), "csv")
 
 
 @pytest.mark.parametrize("start", ["=1+1", "+1", "-1", "@x", " =1", "＝1", "\t=1"])

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import glge.comparison
 import glge.lines
 import glge.references
 import glge.scoring
@@ -942,13 +943,19 @@ def test_every_code_is_documented() -> None:
     """docs/files.md has one row for each code, with its severity, and no row for another."""
     page = (Path(__file__).parents[1] / "docs" / "files.md").read_text("utf-8")
     documented = dict(re.findall(r"^\| `([a-z0-9-]+)` \| (error|warning|note) \|", page, re.MULTILINE))
-    known = {**glge.lines.CODES, **glge.references.CODES, **glge.submission.CODES, **glge.scoring.CODES}
+    known = {
+        **glge.lines.CODES,
+        **glge.references.CODES,
+        **glge.submission.CODES,
+        **glge.scoring.CODES,
+        **glge.comparison.CODES,
+    }
     assert documented == known
 
 
 def test_every_code_is_used() -> None:
     """Every code of the tables is given somewhere, and no code outside them."""
-    for module in (glge.lines, glge.references, glge.submission, glge.scoring):
+    for module in (glge.lines, glge.references, glge.submission, glge.scoring, glge.comparison):
         assert module.__file__ is not None
         file = Path(module.__file__)
         files = file.parent.glob("*.py") if file.name == "__init__.py" else [file]

@@ -16,12 +16,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from glge.metrics.coco import CocoBleu, CocoRougeL
 from glge.metrics.contract import AdditiveMetric, Metric, Pairs, Rows
 from glge.metrics.distinct import Distinct
 from glge.metrics.f1 import F1, ExactMatch
+from glge.metrics.libraries import LibraryBleu, LibraryMeteor, LibraryRouge, LibrarySentenceBleu
+from glge.metrics.plugins import Registry
 from glge.metrics.rouge import Rouge
 from glge.metrics.smoothed_bleu import SmoothedBleu
 
@@ -34,7 +36,7 @@ def _meteor(**variant: Any) -> Metric[Any]:
     return Meteor(**variant)
 
 
-METRICS: Mapping[str, Callable[..., Metric[Any]]] = {
+_BUILT_IN: Mapping[str, Callable[..., Metric[Any]]] = {
     "rouge1": partial(Rouge, "1"),
     "rouge2": partial(Rouge, "2"),
     "rougeL": partial(Rouge, "L"),
@@ -50,4 +52,16 @@ METRICS: Mapping[str, Callable[..., Metric[Any]]] = {
     "smoothed_bleu2": partial(SmoothedBleu, 2),
     "distinct1": partial(Distinct, 1),
     "distinct2": partial(Distinct, 2),
+    # The maintained packages, imported when they are used; they make the profile `libraries`.
+    "library_rouge1": partial(LibraryRouge, "1"),
+    "library_rouge2": partial(LibraryRouge, "2"),
+    "library_rougeL": partial(LibraryRouge, "L"),
+    "library_rougeLsum": partial(LibraryRouge, "Lsum"),
+    "library_bleu": LibraryBleu,
+    "library_meteor": LibraryMeteor,
+    "library_sentence_bleu1": partial(LibrarySentenceBleu, 1),
+    "library_sentence_bleu2": partial(LibrarySentenceBleu, 2),
 }
+
+# Metrics of other packages are found by their names too; iterating sees the built-in ones alone.
+METRICS: Final = Registry(_BUILT_IN)

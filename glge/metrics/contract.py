@@ -105,8 +105,18 @@ class Rows:
             summed: FloatArray | IntArray = self.values.sum(axis=0)
             return summed
         check_counts(counts, len(self))
-        result: FloatArray | IntArray = np.asarray(counts) @ self.values
-        return result
+        if counts.ndim == 1:
+            result: FloatArray | IntArray = np.asarray(counts) @ self.values
+            return result
+        # einsum, for BLAS would start a thread for every core in each of the scoring processes. Whole numbers
+        # stay exact: their sums are far below 2^53.
+        flat = np.ascontiguousarray(self.values.T, dtype=np.float64)
+        sums: FloatArray = np.einsum("ij,kj->ik", np.asarray(counts, dtype=np.float64), flat)
+        return sums
+
+    def part(self, begin: int, end: int) -> Rows:
+        """The rows of some lines."""
+        return Rows(self.values[begin:end], self.columns)
 
 
 R = TypeVar("R")
@@ -131,6 +141,8 @@ class Metric(ABC, Generic[R]):
     """One metric. Subclasses are frozen dataclasses whose fields are the variant."""
 
     higher_is_better: ClassVar[bool] = True
+    # Whether a resample with repeats is off on one side (a union of lines is), so that draws are moved to the value.
+    centred: ClassVar[bool] = False
 
     @property
     @abstractmethod
@@ -141,6 +153,9 @@ class Metric(ABC, Generic[R]):
     @abstractmethod
     def signature(self) -> str:
         """Name, program and variant in one short line: `rouge1|ROUGE-1.5.5|stem:yes|exceptions:none`."""
+
+    def prepare(self, progress: Callable[[int, int], None] | None = None) -> None:
+        """Make ready, once for all processes, what takes long the first time; `progress(done, total)` is told."""
 
     @abstractmethod
     def rows(self, pairs: Pairs) -> R:
@@ -153,6 +168,17 @@ class Metric(ABC, Generic[R]):
     @abstractmethod
     def lines(self, rows: R) -> FloatArray:
         """A value for each line, shape (lines,), on the 0-1 scale: for looking at, not for averaging."""
+
+    def part(self, rows: R, begin: int, end: int) -> R:
+        """The rows of lines begin … end-1, as if only they had been read."""
+        if not isinstance(rows, Rows):
+            raise MetricError(f"{self.name} does not say how to take a part of its rows")
+        found: Any = rows.part(begin, end)
+        return found  # type: ignore[no-any-return]
+
+    def line_notes(self, rows: R) -> dict[int, str]:
+        """What is odd about single lines: line (counted from 0) -> a few words."""
+        return {}
 
     def value(self, rows: R) -> float:
         """The figure the original program prints. It is `reduce(rows)` unless the program does otherwise."""

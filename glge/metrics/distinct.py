@@ -7,7 +7,7 @@ blanks and n-grams stay inside a line. References play no part.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,7 @@ class Distinct(Metric[GramRows]):
     """
 
     order: Literal[1, 2]
+    centred: ClassVar[bool] = True  # lines taken twice add n-grams, but no different ones
 
     @property
     def name(self) -> str:
@@ -63,11 +64,32 @@ class Distinct(Metric[GramRows]):
         if counts is None:
             counts = np.ones(len(rows), dtype=np.int64)
         check_counts(counts, len(rows))
-        if counts.ndim > 1:
-            return np.array([self.reduce(rows, draw) for draw in counts])
-        taken = np.zeros(rows.size, dtype=bool)
-        taken[rows.gram[counts[rows.line] > 0]] = True
-        return float((taken.sum() + 1e-12) / (counts @ rows.total + 1e-5))
+        draws = np.atleast_2d(counts)
+        different = self._different(rows, draws > 0)
+        total = np.einsum("ij,j->i", draws.astype(np.float64), rows.total.astype(np.float64))
+        result = (different + 1e-12) / (total + 1e-5)
+        return float(result[0]) if counts.ndim == 1 else result
+
+    @staticmethod
+    def _different(rows: GramRows, taken: NDArray[np.bool_]) -> FloatArray:
+        """How many different n-grams stand in the lines that each draw takes, shape (draws,)."""
+        occurrences = np.bincount(rows.gram, minlength=rows.size)
+        alone = occurrences[rows.gram] == 1
+        # An n-gram of a single line is there when its line is: these simply add up.
+        singles = np.bincount(rows.line[alone], minlength=len(rows)).astype(np.float64)
+        found: FloatArray = np.einsum("ij,j->i", taken.astype(np.float64), singles)
+        # The others are there when any of their lines is.
+        order = np.argsort(rows.gram[~alone], kind="stable")
+        lines, grams = rows.line[~alone][order], rows.gram[~alone][order]
+        if len(grams):
+            begins = np.flatnonzero(np.concatenate(([True], grams[1:] != grams[:-1])))
+            for draw, there in enumerate(taken):
+                found[draw] += np.logical_or.reduceat(there[lines], begins).sum()
+        return found
+
+    def part(self, rows: GramRows, begin: int, end: int) -> GramRows:
+        first, last = np.searchsorted(rows.line, [begin, end])
+        return GramRows(rows.line[first:last] - begin, rows.gram[first:last], rows.total[begin:end], rows.size)
 
     def lines(self, rows: GramRows) -> FloatArray:
         """Different n-grams divided by n-grams of each line by itself, 0-1."""

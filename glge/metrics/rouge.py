@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glge.errors import MetricError, MissingResource
-from glge.metrics.contract import FloatArray, IntArray, Metric, Pairs, Rows, Summary
+from glge.metrics.contract import AdditiveMetric, FloatArray, IntArray, Pairs, Rows, Summary
 from glge.metrics.lcs import SequencePairs
 from glge.metrics.porter import stem as porter_stem
 
@@ -359,7 +359,7 @@ def _read_exception_files(files: tuple[tuple[Path, int], ...]) -> tuple[dict[str
 
 
 @dataclass(frozen=True)
-class Rouge(Metric[Rows]):
+class Rouge(AdditiveMetric):
     """ROUGE-N (`order` 1 or 2) or ROUGE-L (`order` "L") of ROUGE-1.5.5; value: F, 0-1.
 
     `stem` is the program's -m. `exceptions` chooses the table in front of the stemmer. `swapped` says
@@ -449,15 +449,17 @@ class Rouge(Metric[Rows]):
         model, peer = (predictions, references) if self.swapped else (references, predictions)
         return model, peer, len(vocabulary.stems) + 1
 
-    def reduce(self, rows: Rows, counts: NDArray[Any] | None = None) -> Any:
-        """The plain mean of the lines' F, 0-1: a float, or shape (draws,)."""
-        totals = rows.totals(counts)
-        result = totals[..., 2] / UNIT / np.maximum(totals[..., 3], 1)
-        return float(result) if np.ndim(result) == 0 else result
+    def finish(self, totals: NDArray[Any]) -> Any:
+        """The plain mean of the lines' F from totals of shape (…, 4), shape (…), 0-1; the program's is `value`."""
+        return totals[..., 2] / UNIT / np.maximum(totals[..., 3], 1)
 
     def lines(self, rows: Rows) -> FloatArray:
         """F of each line, 0-1, as the program prints it."""
         return rows.column("f") / UNIT
+
+    def line_notes(self, rows: Rows) -> dict[int, str]:
+        """The lines with an empty reference, where these are left out."""
+        return dict.fromkeys(np.flatnonzero(rows.column("scored") == 0).tolist(), "empty reference: left out of ROUGE")
 
     def averages(self, rows: Rows) -> dict[str, Average]:
         """What the program prints: `recall`, `precision`, `f`, each with its 95 % interval, 0-1."""

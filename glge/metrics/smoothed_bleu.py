@@ -75,6 +75,10 @@ class SmoothedBleu(AdditiveMetric):
         """How many lines count 0 because the script's NLTK raises an exception there."""
         return {"lines_raised": int(rows.column("raised").sum())}
 
+    def line_notes(self, rows: Rows) -> dict[int, str]:
+        """The one-word predictions that count 0 although the word matches."""
+        return dict.fromkeys(np.flatnonzero(rows.column("raised")).tolist(), "one word: BLEU counts 0")
+
     def notes(self, rows: Rows) -> tuple[str, ...]:
         """How many one-word predictions count 0, and that values above 100 are meant."""
         raised = int(rows.column("raised").sum())

@@ -15,7 +15,7 @@ xsum   not submitted      –
 <BLANKLINE>
 GLGE score (hard, test): –   0/2 tasks: missing coqa, xsum
 >>> render(report, "csv").splitlines()[-1]
-'hard,test,official,,,GLGE,GLGE,,,,,,,'
+'hard,test,official,,,GLGE,GLGE,,,,,,,,,,'
 >>> render(report, "jsn")
 Traceback (most recent call last):
 ...

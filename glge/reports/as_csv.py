@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import csv
 import io
+from typing import Any
 
 from glge.reports.wording import Look, by_task, visible
-from glge.results import Report
+from glge.results import Interval, Report
 
 COLUMNS = (
     "level", "split", "profile", "task", "metric", "name", "shown",
-    "value", "counted", "mean", "low", "high", "printed", "signature",
+    "value", "counted", "mean", "low", "high", "ci_low", "ci_high", "standard_error", "printed", "signature",
 )  # fmt: skip
 
 _FORMULA = tuple("=+-@＝＋－＠")
@@ -41,14 +42,25 @@ def render(report: Report, look: Look) -> str:
                     "mean": score.mean,
                     "low": interval.low if interval is not None else None,
                     "high": interval.high if interval is not None else None,
+                    **_bootstrap(score.ci),
                     "printed": score.printed,
                     "signature": _text(score.signature),
                 }
             )
-        writer.writerow(task | {"name": "task", "shown": "mean", "value": result.value if result is not None else None})
+        mean: dict[str, Any] = {"name": "task", "shown": "mean", "value": None}
+        if result is not None:
+            mean |= {"value": result.value, **_bootstrap(result.ci)}
+        writer.writerow(task | mean)
     benchmark = _text(report.benchmark)
-    writer.writerow(common | {"name": benchmark, "shown": benchmark, "value": report.value})
+    overall = {"name": benchmark, "shown": benchmark, "value": report.value, **_bootstrap(report.ci)}
+    writer.writerow(common | overall)
     return stream.getvalue()
+
+
+def _bootstrap(ci: Interval | None) -> dict[str, float | None]:
+    if ci is None:
+        return {}
+    return {"ci_low": ci.low, "ci_high": ci.high, "standard_error": ci.standard_error}
 
 
 def _text(text: str) -> str:

@@ -8,12 +8,13 @@ from glge.reports.wording import (
     apart,
     by_task,
     coverage,
-    ends,
     figure,
     heading,
     overall_name,
     reasons,
     score_figure,
+    shown_interval,
+    standard_error,
     visible,
 )
 from glge.results import Report, Score
@@ -44,13 +45,14 @@ def render(report: Report, look: Look) -> str:
     rows = by_task(report)
     above = ["; ".join([*heading(report), f"glge {report.glge_version}"])]
     above += [r"needs \usepackage{booktabs}; if it is too wide: table*, \small, \setlength{\tabcolsep}{3pt}"]
-    above += [f"{overall_name(report)}: {figure(report.value, look.digits)} ({coverage(report)})"]
+    sure = "".join(f", {fact}" for fact in (shown_interval(report, report, look), standard_error(report, look)) if fact)
+    above += [f"{overall_name(report)}: {figure(report.value, look.digits)}{sure} ({coverage(report)})"]
     groups: list[tuple[str, list[Score | None]]] = []
     for name, result in rows:
         counted, beside = apart(result.scores if result is not None else ())
         groups.append((name, list(counted) or [None]))
         if result is not None:
-            facts = [f"mean {figure(result.value, look.digits)}"]
+            facts = [f"mean {figure(result.value, look.digits)} {shown_interval(report, result, look)}".rstrip()]
             facts += [f"{score.shown} ({score_figure(score, look.digits)})" for score in beside]
             above.append(f"{name}: {', '.join(facts)}")
     above += reasons(report)
@@ -61,22 +63,23 @@ def render(report: Report, look: Look) -> str:
     rules: list[str] = []
     first = 2
     for name, group in groups:
-        heads.append(rf"\multicolumn{{{len(group)}}}{{c}}{{{_escaped(name)}}}")
+        heads.append(rf"\multicolumn{{{len(group)}}}{{c}}{{{escaped(name)}}}")
         rules.append(rf"\cmidrule(lr){{{first}-{first + len(group) - 1}}}")
         first += len(group)
     columns = [score for _, group in groups for score in group]
-    shown = ["" if score is None else _escaped(score.shown) for score in columns]
+    shown = ["" if score is None else escaped(score.shown) for score in columns]
     values = [
         MISSING if score is None or score.value is None else score_figure(score, look.digits) for score in columns
     ]
     body = [_row(["System", *values, _figure(report.value, look)])]
-    if look.intervals:
-        body.append(_row(["interval", *(_interval(score, look) for score in columns), ""]))
+    if look.intervals or report.resampling:
+        found = ["" if score is None else shown_interval(report, score, look) for score in columns]
+        body.append(_row(["interval", *found, shown_interval(report, report, look)]))
     lines = [
         *(f"% {visible(line)}" for line in above),
         rf"\begin{{tabular}}{{@{{}}l {' '.join('r' * len(group) for _, group in groups)} r@{{}}}}",
         r"\toprule",
-        _row([*heads, _escaped(report.benchmark)]),
+        _row([*heads, escaped(report.benchmark)]),
         *([" ".join(rules)] if rules else []),
         _row(["", *shown, "score"]),
         r"\midrule",
@@ -95,9 +98,6 @@ def _figure(value: float | None, look: Look) -> str:
     return MISSING if value is None else figure(value, look.digits)
 
 
-def _interval(score: Score | None, look: Look) -> str:
-    return "" if score is None or score.interval is None else ends(score.interval, look.digits)
-
-
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
+    """The text as LaTeX, whatever it holds."""
     return visible(text).translate(_SPECIAL)

@@ -12,12 +12,13 @@ from glge.reports.wording import (
     all_signatures,
     by_task,
     coverage,
-    ends,
     figure,
     heading,
     overall_name,
     reasons,
     score_figure,
+    shown_interval,
+    standard_error,
     visible,
 )
 from glge.results import Report, Score
@@ -31,36 +32,43 @@ def render(report: Report, look: Look) -> str:
     rows = by_task(report)
     for name, result in rows:
         if result is None:
-            lines.append(f"| {_escaped(name)} | {NOT_SUBMITTED} | {MISSING} | {MISSING} |")
+            lines.append(f"| {escaped(name)} | {NOT_SUBMITTED} | {MISSING} | {MISSING} |")
             continue
-        names = " / ".join(_beside(score, _escaped(score.shown)) for score in result.scores)
-        values = " / ".join(_beside(score, _value(score, look)) for score in result.scores)
-        lines.append(f"| {_escaped(name)} | {names} | {values} | {figure(result.value, look.digits)} |")
-    lines += [
-        "",
-        f"**{_escaped(overall_name(report))}: {figure(report.value, look.digits)}** ({_escaped(coverage(report))})",
-    ]
+        names = " / ".join(_beside(score, escaped(score.shown)) for score in result.scores)
+        values = " / ".join(_beside(score, _value(score, report, look)) for score in result.scores)
+        mean = _with(figure(result.value, look.digits), shown_interval(report, result, look))
+        lines.append(f"| {escaped(name)} | {names} | {values} | {mean} |")
+    overall = _with(f"**{escaped(overall_name(report))}: {figure(report.value, look.digits)}**", _overall(report, look))
+    lines += ["", f"{overall} ({escaped(coverage(report))})"]
     facts = heading(report)[1:]
     if any(not score.counted for _, result in rows if result is not None for score in result.scores):
         facts.append(BESIDE)
-    lines += ["", _escaped("; ".join(facts))]
+    lines += ["", escaped("; ".join(facts))]
     if why := reasons(report):
-        lines += ["", *(f"- {_escaped(reason)}" for reason in why)]
+        lines += ["", *(f"- {escaped(reason)}" for reason in why)]
     if look.signatures and (found := all_signatures(report)):
-        lines += ["", *(f"- {_escaped(task)} {_escaped(shown)}: {_code(sign)}" for task, shown, sign in found)]
+        lines += ["", *(f"- {escaped(task)} {escaped(shown)}: {_code(sign)}" for task, shown, sign in found)]
     return "\n".join(lines) + "\n"
 
 
-def _value(score: Score, look: Look) -> str:
-    interval = f" {ends(score.interval, look.digits)}" if look.intervals and score.interval is not None else ""
-    return f"{score_figure(score, look.digits)}{interval}"
+def _value(score: Score, report: Report, look: Look) -> str:
+    return _with(score_figure(score, look.digits), shown_interval(report, score, look))
+
+
+def _overall(report: Report, look: Look) -> str:
+    return ", ".join(filter(None, [shown_interval(report, report, look), standard_error(report, look)]))
+
+
+def _with(value: str, interval: str) -> str:
+    return f"{value} {interval}" if interval else value
 
 
 def _beside(score: Score, text: str) -> str:
     return text if score.counted else f"({text})"
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
+    """The text as Markdown, whatever it holds."""
     return _SPECIAL.sub(r"\\\1", visible(text))
 
 

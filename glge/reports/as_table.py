@@ -12,7 +12,7 @@ import json
 from collections.abc import Sequence
 from typing import Protocol
 
-from glge.reports.wording import MISSING, figure, visible
+from glge.reports.wording import MISSING, aligned, figure, visible
 from glge.results import SCHEMA_VERSION
 
 
@@ -84,15 +84,7 @@ def render_table(rows: Sequence[Row], tasks: Sequence[str], format: str, *, digi
             f"% needs \\usepackage{{booktabs}}\n\\begin{{tabular}}{{{columns}}}\n\\toprule\n{head}\\midrule\n"
             f"{body}\\bottomrule\n\\end{{tabular}}\n"
         )
-    widths = [max(len(line[place]) for line in [header, *cells]) for place in range(len(header))]
-    table = []
-    for line in [header, *cells]:
-        padded = [
-            cell.ljust(width) if place < 2 else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ]
-        table.append("  ".join(padded).rstrip() + "\n")
-    return "".join(table)
+    return "".join(f"{line}\n" for line in aligned(header, cells, range(2, len(header))))
 
 
 def _cell(value: float | None, digits: int | None) -> str:

@@ -30,13 +30,14 @@ from glge.reports.wording import (
     by_severity,
     by_task,
     coverage,
-    ends,
     figure,
     heading,
     overall_name,
     places,
     reasons,
     score_figure,
+    shown_interval,
+    standard_error,
     tally,
     visible,
 )
@@ -77,6 +78,19 @@ def render_problems(problems: Sequence[Problem], look: Look) -> str:
     width = _width(look)
     parts: list[list[Text | Table]] = [[*_problems(problems, width)], [*_tally(problems, width)]]
     return _printed(parts, look)
+
+
+def paragraphs(parts: Sequence[Sequence[str]], *, width: int, color: bool, folded: Sequence[int] = ()) -> str:
+    """Paragraphs of plain lines, a blank line between them; those in `folded` are broken at the width."""
+    pieces: list[list[Text | Table]] = []
+    for place, part in enumerate(parts):
+        texts = [Text(line) for line in part]
+        pieces.append(
+            [*(piece for text in texts for piece in _wrapped(text, max(NARROWEST, width), _INDENT))]
+            if place in folded
+            else [*texts]
+        )
+    return _printed(pieces, Look(width=width, color=color))
 
 
 def _width(look: Look) -> int:
@@ -124,14 +138,15 @@ class _Cell:
     style: str
 
     @classmethod
-    def of(cls, score: Score, look: Look) -> _Cell:
+    def of(cls, score: Score, report: Report, look: Look) -> _Cell:
         value = score_figure(score, look.digits)
-        interval = ends(score.interval, look.digits) if look.intervals and score.interval is not None else ""
+        interval = shown_interval(report, score, look)
         style = "" if score.counted and score.value is not None else "dim"
         return cls(visible(score.shown), value if score.counted else f"({value})", interval, style)
 
 
 _Lines = list[list[Text]]  # for each task its lines
+_Rows = Sequence[tuple[str, TaskResult | None]]
 
 
 def _tasks(report: Report, look: Look, width: int) -> Iterable[Text | Table]:
@@ -142,8 +157,8 @@ def _tasks(report: Report, look: Look, width: int) -> Iterable[Text | Table]:
     beside: list[list[_Cell]] = []
     for _, result in rows:
         for cells, scores in zip((counted, beside), apart(result.scores if result is not None else ()), strict=True):
-            cells.append([_Cell.of(score, look) for score in scores])
-    means = [figure(result.value if result is not None else None, look.digits) for _, result in rows]
+            cells.append([_Cell.of(score, report, look) for score in scores])
+    means = _means(rows, report, look)
     names = max(cell_len(name) for name in ["Task", *(name for name, _ in rows)])
     room = width - names - max(map(len, ["Mean", *means])) - 2 * _GAP
 
@@ -159,6 +174,16 @@ def _tasks(report: Report, look: Look, width: int) -> Iterable[Text | Table]:
         yield from _stack(rows, _joined(_fitting(counted, room), _fitting(beside, room)), means)
     if any(beside):
         yield from _wrapped(Text(BESIDE, "dim"), width, indent=0)
+
+
+def _means(rows: _Rows, report: Report, look: Look) -> list[str]:
+    """The mean of each task with its interval, if it has one; figures stand under figures."""
+    values = [figure(result.value if result is not None else None, look.digits) for _, result in rows]
+    found = [shown_interval(report, result, look) if result is not None else "" for _, result in rows]
+    longest = max(map(len, found))
+    if not longest:
+        return values
+    return [f"{value} {interval.ljust(longest)}" for value, interval in zip(values, found, strict=True)]
 
 
 def _grid(tasks: Sequence[Sequence[_Cell]], across: int, gap: int) -> _Lines:
@@ -210,9 +235,6 @@ def _joined(first: _Lines, second: _Lines) -> _Lines:
     return [[*above, *below] for above, below in zip(first, second, strict=True)]
 
 
-_Rows = Sequence[tuple[str, TaskResult | None]]
-
-
 def _table(rows: _Rows, texts: list[list[Text]], means: list[str], look: Look) -> Table:
     table = Table(
         box=_LIGHT if look.color else _PLAIN,
@@ -229,7 +251,7 @@ def _table(rows: _Rows, texts: list[list[Text]], means: list[str], look: Look) -
         table.add_row(
             Text(name),
             metrics,
-            Text(mean, "dim" if mean == MISSING else "bold"),
+            Text(mean, "dim" if mean.strip() == MISSING else "bold"),
             style="dim" if result is None else None,
         )
     return table
@@ -242,7 +264,7 @@ def _stack(rows: _Rows, texts: list[list[Text]], means: list[str]) -> Iterable[T
     )
     yield Text("Task" + "Mean".rjust(longest - len("Task")), "dim")
     for (name, result), lines, mean in zip(rows, texts, means, strict=True):
-        missing = mean == MISSING
+        missing = mean.strip() == MISSING
         gap = " " * (longest - cell_len(name) - len(mean))
         yield Text.assemble((name, "dim" if result is None else ""), gap, (mean, "dim" if missing else "bold"))
         if result is None:
@@ -255,7 +277,12 @@ def _overall(report: Report, look: Look, width: int) -> Iterable[Text]:
     score = Text.assemble(
         (f"{overall_name(report)}: ", "bold"), (value, "bold green" if report.value is not None else "dim")
     )
-    yield from _folded([score, Text(coverage(report))], width)
+    if interval := shown_interval(report, report, look):
+        score.append(f" {interval}", "dim")
+    pieces = [score, Text(coverage(report))]
+    if error := standard_error(report, look):
+        pieces.append(Text(error, "dim"))
+    yield from _folded(pieces, width)
     for reason in reasons(report):
         yield from _wrapped(Text(reason), width, indent=_INDENT)
 

@@ -27,15 +27,15 @@ _FAULTS = {
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)  # Windows would rewrite line ends
 
 
-def write(text: str, path: str | os.PathLike[str]) -> None:
-    """Write the text as UTF-8 to `path`, atomically: readers see the old file or the whole new one.
+def write(text: str | bytes, path: str | os.PathLike[str]) -> None:
+    """Write text as UTF-8, or bytes, to `path`, atomically: readers see the old file or the whole new one.
 
     The text goes to a temporary name in the same folder, is forced to disk and then renamed. Whatever
     happens before that (disk full, Ctrl-C) leaves the old file as it was and no temporary one. An existing
     file keeps its mode, a symbolic link stays a link, and a device or a pipe (`/dev/stdout`) is written to
     directly. Raises GlgeError, one line, when the file cannot be written.
     """
-    data = text.encode("utf-8", "backslashreplace")
+    data = text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace")
     try:
         _write(data, Path(path))
     except OSError as fault:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from glge.errors import SEVERITIES, Problem
-from glge.results import Interval, Report, Score, TaskResult
+from glge.results import Interval, Report, Resamples, Score, TaskResult
 
 MISSING = "–"
 SCRIPT_DIGITS = 2
@@ -74,6 +74,44 @@ def ends(interval: Interval, digits: int) -> str:
     return f"[{figure(interval.low, digits)}, {figure(interval.high, digits)}]"
 
 
+def shown_interval(report: Report, of: Score | TaskResult | Report, look: Look) -> str:
+    """The interval to show behind a figure, or nothing: the bootstrap's where it was asked for, else ROUGE's own.
+
+    `[undefined]` where the bootstrap was asked for and there is nothing to resample (the notes say why).
+    """
+    if report.resampling is not None:
+        if of.ci is not None:
+            return ends(of.ci, look.digits)
+        return "" if of.value is None or isinstance(of, Report) else "[undefined]"
+    own = of.interval if isinstance(of, Score) and look.intervals else None
+    return "" if own is None else ends(own, look.digits)
+
+
+def resampled(resampling: Resamples) -> str:
+    """`95 % intervals: 1,000 resamples, seed 12345`."""
+    return f"{resampling.level:g} % intervals: {resampling.resamples:,} resamples, seed {resampling.seed}"
+
+
+def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], right: Iterable[int] = (), gap: int = 2) -> list[str]:
+    """Rows of cells as lines of text in columns; the columns in `right` are flush right.
+
+    >>> aligned(("task", "F1"), [("coqa", "9.5")], right=[1])
+    ['task   F1', 'coqa  9.5']
+    """
+    table = [list(header), *map(list, rows)]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    flush = set(right)
+    return [
+        (" " * gap)
+        .join(
+            cell.rjust(width) if place in flush else cell.ljust(width)
+            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
+        )
+        .rstrip()
+        for line in table
+    ]
+
+
 def quantity(count: int, one: str, many: str | None = None) -> str:
     """A number and its noun.
 
@@ -105,7 +143,15 @@ def apart(scores: Iterable[Score]) -> tuple[list[Score], list[Score]]:
 def heading(report: Report) -> list[str]:
     """What the figures are about, in pieces: `GLGE hard, test`, `official profile`, `figures 0-100`."""
     where = f"{visible(report.benchmark)} {visible(report.level)}, {visible(report.split)}"
-    return [where, f"{visible(report.profile)} profile", "figures 0-100"]
+    facts = [where, f"{visible(report.profile)} profile", "figures 0-100"]
+    return facts if report.resampling is None else [*facts, resampled(report.resampling)]
+
+
+def standard_error(report: Report, look: Look) -> str:
+    """`standard error 0.21` of the overall score; empty when it has none."""
+    if report.ci is None or report.ci.standard_error is None:
+        return ""
+    return f"standard error {figure(report.ci.standard_error, look.digits)}"
 
 
 def overall_name(report: Report) -> str:

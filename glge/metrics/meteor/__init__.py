@@ -6,6 +6,7 @@ here needs METEOR's files until a text is scored.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -62,6 +63,11 @@ class Meteor(AdditiveMetric):
         checksum = resources.checksum()
         tables = checksum[:12] if checksum else "missing"
         return f"meteor|{_PROGRAMS[self.engine]}|-l en -norm|tables:{tables}"
+
+    def prepare(self, progress: Callable[[int, int], None] | None = None) -> None:
+        """Convert the tables if this is their first use. Without METEOR's files there is nothing to do."""
+        if self.engine == "python" and resources.checksum():
+            build(progress=progress)
 
     def rows(self, pairs: Pairs) -> Rows:
         """The statistics of each line: int64 of shape (lines, 24).

@@ -152,15 +152,27 @@ def _pass_over(states: list[_State], current: int, until: int, chunk: int) -> li
 
 
 def _branch(states: list[_State], options: list[_Option], begin: int, word: int, chunk: int) -> list[_State]:
-    """At a contested reference word: each partial alignment with each match that fits, and with none."""
+    """At a contested reference word: each partial alignment with each match that fits, and with none.
+
+    Of those made, only the ones that may be among the first `BEAM` are returned: `states` are sorted, and
+    what ranks no better than `BEAM` earlier ones is not made at all.
+    """
     moves = [
         (mine, after, end, ((1 << (after - mine)) - 1) << mine, gain * word, distance, match)
         for _, end, mine, after, gain, distance, _, match in options
     ]
+    most = max(move[4] for move in moves)
     grown: list[_State] = []
     add = grown.append
+    limit: int | None = None
     for state in states:
+        if len(grown) >= 2 * BEAM:
+            grown.sort(key=_rank)
+            del grown[BEAM:]
+            limit = grown[-1][0]
         rank, last, end, used, trail = state
+        if limit is not None and rank - most >= limit:
+            break
         if end > begin:
             add(state)
             continue
@@ -168,8 +180,11 @@ def _branch(states: list[_State], options: list[_Option], begin: int, word: int,
         for mine, after, stop, mask, gain, distance, match in moves:
             if used & mask:
                 continue
-            add(((rank if last == mine else closing) - gain, after, stop, used | mask, (trail, match)))
+            reached = (rank if last == mine else closing) - gain
+            if limit is None or reached < limit:
+                add((reached, after, stop, used | mask, (trail, match)))
             rank += distance  # on the parent, for the alternatives still to come
             closing += distance
-        add((closing, -1, end, used, trail))
+        if limit is None or closing < limit:
+            add((closing, -1, end, used, trail))
     return grown

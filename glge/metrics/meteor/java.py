@@ -40,6 +40,8 @@ _JAVA_OPTIONS = (
     "-Dfile.encoding=UTF-8",
     "-Dstdout.encoding=UTF-8",
 )
+# Java reads its options from three variables; only those of this one would overrule the ones above.
+_OVERRULING = "_JAVA_OPTIONS"
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +94,7 @@ class JavaMeteor:
     @contextmanager
     def _process(self) -> Iterator[tuple[subprocess.Popen[bytes], IO[bytes]]]:
         command = self.command()
+        environment = {name: value for name, value in os.environ.items() if name != _OVERRULING}
         with tempfile.TemporaryFile() as errors:
             try:
                 process = subprocess.Popen(  # noqa: S603 - the program is Java, the arguments are ours
@@ -99,6 +102,7 @@ class JavaMeteor:
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=errors,
+                    env=environment,
                 )
             except OSError as error:
                 raise MissingResource(f"Java does not start: {error.strerror}", file=command[0]) from error
