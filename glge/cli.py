@@ -11,7 +11,7 @@ import re
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from enum import Enum
 from pathlib import Path
@@ -20,6 +20,22 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from glge import __version__
+from glge.console import (
+    Progress,
+    bytes_of,
+    check_output,
+    colored,
+    columns_text,
+    cores,
+    harmless,
+    nowhere,
+    problem_text,
+    say,
+    show,
+    shown_name,
+    width_of,
+)
+from glge.data_commands import data_app, pack
 from glge.errors import GlgeError, SubmissionError, nearest
 
 if TYPE_CHECKING:
@@ -37,6 +53,8 @@ app = typer.Typer(
 )
 meteor_app = typer.Typer(help="METEOR's tables.", no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(meteor_app, name="meteor")
+app.add_typer(data_app, name="data")
+app.command("pack")(pack)
 
 
 class Format(str, Enum):
@@ -202,14 +220,14 @@ def score(
     from glge.significance import Resampling
     from glge.tasks import load_tasks
 
-    _check_output(output)
+    check_output(output)
     _check_lines(lines)
     names = _profiles(profile)
     if len(names) > 1 and (lines is not None or chosen == Format.html):
         raise GlgeError("lines and pages are of one profile", found=", ".join(names), hint="give one --profile")
     benchmark = load_tasks(tasks_folder)
     reports = []
-    with _Progress("scoring") as progress:
+    with Progress("scoring") as progress:
         for name in names:
             report, found = score_lines(
                 predictions,
@@ -217,8 +235,8 @@ def score(
                 data=data,
                 split=split.value,
                 tasks=task,
-                jobs=jobs or _cores(),
-                size_limit=_bytes(size_limit),
+                jobs=jobs or cores(),
+                size_limit=bytes_of(size_limit),
                 benchmark=benchmark.profiled(name),
                 progress=progress,
                 resampling=None if ci is None else Resampling(resamples, seed, ci),
@@ -284,9 +302,9 @@ def compare(
     from glge.significance import Resampling
     from glge.tasks import load_tasks
 
-    _check_output(output)
+    check_output(output)
     _check_lines(lines)
-    with _Progress("comparing") as progress:
+    with Progress("comparing") as progress:
         comparison, found = compare_lines(
             systems,
             levels=level,
@@ -296,8 +314,8 @@ def compare(
             names=name,
             test=test.value,
             resampling=Resampling(resamples, seed, ci),
-            jobs=jobs or _cores(),
-            size_limit=_bytes(size_limit),
+            jobs=jobs or cores(),
+            size_limit=bytes_of(size_limit),
             benchmark=load_tasks(tasks_folder).profiled(profile),
             progress=progress,
             lines=lines is not None or chosen == Format.html,
@@ -313,7 +331,7 @@ def compare(
             None, comparison=comparison, comparison_lines=found, references=not no_references, digits=digits
         )
     elif chosen == Format.terminal and output is None:
-        text = render_comparison(comparison, digits=digits, color=_colored(sys.stdout), width=_width(sys.stdout))
+        text = render_comparison(comparison, digits=digits, color=colored(sys.stdout), width=width_of(sys.stdout))
     else:
         text = render_comparison(comparison, chosen.value, digits=digits)
     _deliver_text(text, output, comparison.problems)
@@ -353,15 +371,15 @@ def diversity(
 
     if name and len(name) != len(systems):
         raise GlgeError("give a name to each system", expected=f"{len(systems)} names", found=str(len(name)))
-    _check_output(output)
+    check_output(output)
     if plot is not None:
         from glge.reports.as_plot import check_suffix, plot_diversity
 
         check_suffix(plot)
-        _check_output(plot)
+        check_output(plot)
     benchmark = load_tasks(tasks_folder)
     reports = []
-    with _Progress("measuring") as progress:
+    with Progress("measuring") as progress:
         for place, system in enumerate(systems):
             reports.append(
                 measure_submission(
@@ -370,20 +388,20 @@ def diversity(
                     data=data,
                     split=split.value,
                     tasks=task,
-                    size_limit=_bytes(size_limit),
+                    size_limit=bytes_of(size_limit),
                     benchmark=benchmark,
                     name=name[place] if name else None,
                     progress=progress,
                 )
             )
-    color, width = (_colored(sys.stdout), _width(sys.stdout)) if output is None else (False, None)
+    color, width = (colored(sys.stdout), width_of(sys.stdout)) if output is None else (False, None)
     text = render_diversity(
         reports[0] if len(reports) == 1 else reports, chosen, digits=digits, color=color, width=width
     )
     _deliver_text(text, output, tuple(problem for report in reports for problem in report.problems))
     if plot is not None:
         plot_diversity(reports, plot)
-        _say(f"wrote {_name(plot)}")
+        say(f"wrote {shown_name(plot)}")
 
 
 @app.command()
@@ -409,7 +427,7 @@ def validate(
     from glge.scoring import validate_submission
     from glge.tasks import load_tasks
 
-    _check_output(output)
+    check_output(output)
     try:
         problems = validate_submission(
             predictions,
@@ -417,7 +435,7 @@ def validate(
             data=data,
             split=split.value,
             tasks=task,
-            size_limit=_bytes(size_limit),
+            size_limit=bytes_of(size_limit),
             benchmark=load_tasks(tasks_folder),
         )
     except SubmissionError as error:
@@ -428,10 +446,10 @@ def validate(
     chosen = format or (ProblemFormat.json if suffix == ".json" else ProblemFormat.terminal)
     if output is None:
         terminal = chosen == ProblemFormat.terminal
-        _print(_problem_text(problems, sys.stdout) if terminal else render_problems(problems, "json"))
+        show(problem_text(problems, sys.stdout) if terminal else render_problems(problems, "json"))
     else:
         write(render_problems(problems, chosen.value), output)
-        _say(f"wrote {_name(output)}")
+        say(f"wrote {shown_name(output)}")
     severities = {problem.severity for problem in problems}
     if "error" in severities:
         raise typer.Exit(2)
@@ -474,19 +492,19 @@ def tasks(
     benchmark = load_tasks(tasks_folder)
     if name is None:
         if format == ProblemFormat.json:
-            _print(benchmark.model_dump_json(indent=2) + "\n")
+            show(benchmark.model_dump_json(indent=2) + "\n")
             return
         rows = [
             (task.name, task.title, task.family, f"{task.sizes['test']:,}", _metric_names(task))
             for task in benchmark.tasks.values()
         ]
-        _print(_columns(("task", "title", "family", "test lines", "metrics"), rows, right=(3,)))
+        show(columns_text(("task", "title", "family", "test lines", "metrics"), rows, right=(3,)))
         levels = ", ".join(level.name + ("" if level.board else " (no board)") for level in benchmark.levels)
-        _print(f"\nlevels: {levels}\n`glge tasks NAME` shows a recipe.\n")
+        show(f"\nlevels: {levels}\n`glge tasks NAME` shows a recipe.\n")
         return
     task = benchmark.task(name)
     if format == ProblemFormat.json:
-        _print(json.dumps(task.model_dump(), indent=2, ensure_ascii=False) + "\n")
+        show(json.dumps(task.model_dump(), indent=2, ensure_ascii=False) + "\n")
         return
     lines = [f"{task.title} ({task.name}), recipe version {task.version}", task.description, ""]
     lines += [f"{number}. {step}" for number, step in enumerate(task.recipe(), 1)]
@@ -494,7 +512,7 @@ def tasks(
     words = f"{task.mean_words['source']:g} and {task.mean_words['target']:g}"
     lines += ["", f"published lines: {sizes}; mean words of source and target: {words}", "sources:"]
     lines += [f"  {source}" for source in task.sources]
-    _print("\n".join(lines) + "\n")
+    show("\n".join(lines) + "\n")
 
 
 @app.command()
@@ -503,13 +521,13 @@ def metrics() -> None:
     from glge.metrics import METRICS
 
     rows = [(name, make().signature.split("|", 1)[1]) for name, make in METRICS.items()]
-    _print(_columns(("metric", "signature"), rows))
+    show(columns_text(("metric", "signature"), rows))
     if plugins := METRICS.plugins():
         found = [
             (one.name, f"{one.package} {one.version}", one.fault or "in task files of your own") for one in plugins
         ]
-        _print("\n" + _columns(("plug-in", "package", ""), found))
-    _print("\nOne page a metric: docs/metrics/\n")
+        show("\n" + columns_text(("plug-in", "package", ""), found))
+    show("\nOne page a metric: docs/metrics/\n")
 
 
 @app.command()
@@ -526,7 +544,7 @@ def doctor(
     for line in check_all(data, cross_check=cross_check):
         sound = sound and line.sound
         mark = "ok" if line.state == "ok" else line.state
-        _print(f"{line.topic:<12} {mark:<8} {line.text}\n")
+        show(f"{line.topic:<12} {mark:<8} {line.text}\n")
     if not sound:
         raise typer.Exit(2)
 
@@ -538,9 +556,9 @@ def meteor_build(
     """Convert METEOR's tables now instead of at the first use (containers, offline machines)."""
     from glge.metrics import meteor
 
-    with _Progress("METEOR tables") as progress:
+    with Progress("METEOR tables") as progress:
         info = meteor.build(progress=lambda done, total: progress("", done, total), force=force)
-    _print(f"METEOR tables: {info}\n")
+    show(f"METEOR tables: {info}\n")
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -555,12 +573,12 @@ def _new_task(name: str, folder: Path | None, *, force: bool) -> None:
         raise GlgeError("the folder for the task is missing", hint=f"glge tasks new {name} --tasks-folder FOLDER")
     written = new_task(name, folder, force=force)
     for path in written:
-        _print(f"wrote {_name(path)}\n")
+        show(f"wrote {shown_name(path)}\n")
     check = check_task(written[0])
     # Notes say what is still to be filled in; whoever asked for a new file knows.
     serious = [problem for problem in check.problems if problem.severity != "note"]
     if serious:
-        _say(render_problems(serious, "terminal", color=_colored(sys.stderr), width=_width(sys.stderr)))
+        say(render_problems(serious, "terminal", color=colored(sys.stderr), width=width_of(sys.stderr)))
 
 
 def _check_task(file: Path, format: ProblemFormat) -> None:
@@ -569,10 +587,10 @@ def _check_task(file: Path, format: ProblemFormat) -> None:
 
     check = check_task(file)
     if format == ProblemFormat.json:
-        _print(render_problems(check.problems, "json"))
+        show(render_problems(check.problems, "json"))
     else:
-        _print(_problem_text(check.problems, sys.stdout))
-        _print("".join(f"{_harmless(line)}\n" for line in check.lines()))
+        show(problem_text(check.problems, sys.stdout))
+        show("".join(f"{harmless(line)}\n" for line in check.lines()))
     if not check.sound:
         raise typer.Exit(2)
 
@@ -595,10 +613,10 @@ def _score_table(
         raise GlgeError("the table has no row of this level", found=str(level))
     text = render_table(rows, list(benchmark.tasks), chosen.value, digits=digits)
     if output is None:
-        _print(text)
+        show(text)
     else:
         write(text, output)
-        _say(f"wrote {_name(output)}")
+        say(f"wrote {shown_name(output)}")
 
 
 def _profiles(text: str) -> list[str]:
@@ -612,7 +630,7 @@ def _check_lines(lines: Path | None) -> None:
     from glge.reports.as_lines import check_suffix
 
     check_suffix(lines)
-    _check_output(lines)
+    check_output(lines)
 
 
 def _write_lines(rows: list[dict[str, Any]], lines: Path) -> None:
@@ -620,7 +638,7 @@ def _write_lines(rows: list[dict[str, Any]], lines: Path) -> None:
     from glge.reports.as_lines import render_lines
 
     write(render_lines(rows, lines), lines)
-    _say(f"wrote {_name(lines)}")
+    say(f"wrote {shown_name(lines)}")
 
 
 def _overall(report: Report, digits: int) -> str:
@@ -633,12 +651,12 @@ def _deliver_text(text: str, output: Path | None, problems: tuple[Problem, ...],
     from glge.reports import write
 
     if output is None:
-        _print(text)
+        show(text)
     else:
         write(text, output)
-        _say(f"{said}wrote {_name(output)}")
+        say(f"{said}wrote {shown_name(output)}")
     if problems:
-        _say(_problem_text(problems, sys.stderr))
+        say(problem_text(problems, sys.stderr))
 
 
 def _deliver(
@@ -649,182 +667,21 @@ def _deliver(
     options: dict[str, Any] = {"signatures": signatures, "intervals": intervals, "digits": digits}
     if output is not None:
         write(render(report, chosen.value, **options), output)
-        _say(f"{_overall(report, digits)}wrote {_name(output)}")
+        say(f"{_overall(report, digits)}wrote {shown_name(output)}")
     elif chosen == Format.terminal:
-        _print(render(report, "terminal", color=_colored(sys.stdout), width=_width(sys.stdout), **options))
+        show(render(report, "terminal", color=colored(sys.stdout), width=width_of(sys.stdout), **options))
     else:
-        _print(render(report, chosen.value, **options))
+        show(render(report, chosen.value, **options))
     if (output is not None or chosen != Format.terminal) and report.problems:
-        _say(_problem_text(report.problems, sys.stderr))
-
-
-def _problem_text(problems: tuple[Problem, ...], stream: Any) -> str:
-    from glge.reports import render_problems
-
-    return render_problems(problems, "terminal", color=_colored(stream), width=_width(stream))
+        say(problem_text(report.problems, sys.stderr))
 
 
 def _metric_names(task: Any) -> str:
     return " ".join(entry.shown for entry in task.metrics if entry.counted)
 
 
-def _columns(header: tuple[str, ...], rows: Sequence[tuple[str, ...]], right: tuple[int, ...] = ()) -> str:
-    from glge.reports.wording import aligned
-
-    return "".join(f"{line}\n" for line in aligned(header, rows, right))
-
-
-def _check_output(output: Path | None) -> None:
-    """Before any work: can a file be written there?"""
-    if output is None:
-        return
-    folder = output.parent
-    if not folder.is_dir():
-        raise GlgeError("the folder of the output file does not exist", file=str(output), hint=f"make {folder} first")
-    if output.is_dir():
-        raise GlgeError("the output is a folder", file=str(output), hint="give a file name")
-    if not os.access(folder, os.W_OK):
-        raise GlgeError("the folder of the output file cannot be written to", file=str(output))
-
-
-def _bytes(text: str) -> int | None:
-    """`500M` -> 500,000,000; None for no limit."""
-    if text.lower() in ("none", "0", "off"):
-        return None
-    factors = {"k": 10**3, "m": 10**6, "g": 10**9}
-    digits = text.lower().rstrip("b")
-    factor = factors.get(digits[-1:], 1)
-    number = digits[:-1] if digits[-1:] in factors else digits
-    try:
-        value = float(number)
-    except ValueError:
-        raise GlgeError(f"--size-limit {text!r} is not a size", hint="500M, 2G, or none") from None
-    if not 0 < value < 1e15:
-        raise GlgeError(f"--size-limit {text!r} is not a size", hint="500M, 2G, or none")
-    return int(value * factor)
-
-
-def _cores() -> int:
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:
-        return os.cpu_count() or 1
-
-
-def _colored(stream: Any) -> bool:
-    if os.environ.get("NO_COLOR"):
-        return False
-    return _is_terminal(stream) and os.environ.get("TERM") != "dumb"
-
-
-def _width(stream: Any) -> int | None:
-    """Columns to fill: what the user says, else the terminal's; 100 in a pipe."""
-    columns = 0
-    with suppress(ValueError):
-        columns = int(os.environ.get("COLUMNS", ""))
-    if columns <= 0 and _is_terminal(stream):
-        with suppress(OSError):
-            columns = os.get_terminal_size(stream.fileno()).columns
-    return max(20, columns) if columns > 0 else 100
-
-
-def _is_terminal(stream: Any) -> bool:
-    return stream is not None and bool(stream.isatty())  # None: the stream was closed (`glge … 2>&-`)
-
-
-def _name(path: Path) -> str:
-    """A file's name as UTF-8 whatever the locale says, with what acts on a screen escaped."""
-    return _harmless(os.fsencode(path).decode("utf-8", "backslashreplace"))
-
-
-def _harmless(line: str) -> str:
-    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in line)
-
-
-def _print(text: str) -> None:
-    try:
-        _write(sys.stdout, text)
-    except BrokenPipeError:  # the reader of the pipe (head, less) has gone: nothing is wrong
-        sys.stdout = _nowhere()
-
-
-def _say(text: str) -> None:
-    try:
-        _write(sys.stderr, text if text.endswith("\n") else text + "\n")
-    except OSError:  # nobody listens any more; the exit code still tells
-        sys.stderr = _nowhere()
-
-
-def _nowhere() -> Any:
-    """A stream in place of one that broke: what is left in that one is not tried again at the end."""
-    return open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123 - until the process ends
-
-
-def _write(stream: Any, text: str) -> None:
-    """Write UTF-8 whatever the locale says."""
-    if stream is None:
-        return
-    buffer = getattr(stream, "buffer", None)
-    if buffer is None:
-        stream.write(text)
-    else:
-        stream.flush()
-        buffer.write(text.encode("utf-8", "replace"))
-    stream.flush()
-
-
-class _Progress:
-    """A bar on standard error while the work goes on; silent when that is no terminal."""
-
-    def __init__(self, what: str) -> None:
-        self.what = what
-        self.bar: Any = None
-        self.started = 0.0
-
-    def __enter__(self) -> _Progress:
-        import time
-
-        self.clock = time.monotonic
-        self.started = self.clock()
-        return self
-
-    def __call__(self, what: str, done: int, total: int) -> None:
-        if not _is_terminal(sys.stderr):
-            return
-        if self.bar is None:
-            from rich.console import Console
-            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-            # No thread of its own: scoring may fork.
-            self.bar = Progress(
-                TextColumn("{task.description}", markup=False),
-                BarColumn(),
-                MofNCompleteColumn(),
-                TimeElapsedColumn(),
-                console=Console(file=sys.stderr),
-                auto_refresh=False,
-                transient=True,
-            )
-            self.bar.start()
-            self.row = self.bar.add_task(self.what, total=total)
-        self.bar.update(self.row, completed=done, total=total, description=f"{self.what} {what}".rstrip())
-        if self.clock() - self.started > 0.3:
-            self.bar.refresh()
-
-    def close(self) -> None:
-        if self.bar is not None:
-            self.bar.stop()
-            self.bar = None
-
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        self.close()
-        # An error that carries problems is told with all of them, above its own line.
-        if isinstance(error, SubmissionError) and error.problems:
-            _say(_problem_text(error.problems, sys.stderr))
-
-
 def _fail(message: str, code: int = 2) -> NoReturn:
-    _say(f"glge: {_harmless(message)}")
+    say(f"glge: {harmless(message)}")
     sys.exit(code)
 
 
@@ -832,7 +689,7 @@ def _fail_usage(error: Any) -> NoReturn:
     """What click says about a wrong call, in one line; the help where nothing was asked for."""
     context: Any = getattr(error, "ctx", None)
     if type(error).__name__ == "NoArgsIsHelpError":
-        _say(context.get_help())
+        say(context.get_help())
         sys.exit(2)
     message = " ".join(error.format_message().replace("Value error, ", "").split()).rstrip(".")
     wrong = re.search(r"'([^']*)' is not one of (.+)", message)
@@ -912,12 +769,12 @@ def main(arguments: list[str] | None = None) -> None:
     except SystemExit as end:
         code = end.code
         if isinstance(end.__context__, BrokenPipeError):  # while help was shown
-            sys.stdout = _nowhere()
+            sys.stdout = nowhere()
             code = 0
     except GlgeError as error:
         _fail(str(error))
     except BrokenPipeError:
-        sys.stdout = _nowhere()
+        sys.stdout = nowhere()
         code = 0
     except MemoryError:
         _fail("out of memory; try --jobs 1, or one task at a time with --task")

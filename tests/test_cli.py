@@ -206,11 +206,19 @@ def test_the_commands() -> None:
     assert [" ".join(words) for words, _ in COMMANDS] == [
         "",
         "compare",
+        "data",
+        "data build",
+        "data check",
+        "data decode",
+        "data encode",
+        "data levels",
+        "data stats",
         "diversity",
         "doctor",
         "meteor",
         "meteor build",
         "metrics",
+        "pack",
         "score",
         "tasks",
         "validate",
@@ -235,7 +243,7 @@ def test_help(words: list[str], found: Any) -> None:
 
 def test_every_flag_is_tried_here() -> None:
     """Each flag of each command stands somewhere in this file, in that of the analyses, or in the doctor's."""
-    names = ("test_cli.py", "test_cli_analyses.py", "test_checkup.py")
+    names = ("test_cli.py", "test_cli_analyses.py", "test_cli_data.py", "test_checkup.py")
     text = "".join(Path(__file__).with_name(name).read_text("utf-8") for name in names)
     for _, found in COMMANDS:
         for parameter in found.params:
@@ -243,7 +251,7 @@ def test_every_flag_is_tried_here() -> None:
                 assert f'"{spelling}"' in text, spelling
 
 
-@pytest.mark.parametrize("words", [[], ["meteor"]], ids=["glge", "meteor"])
+@pytest.mark.parametrize("words", [[], ["meteor"], ["data"]], ids=["glge", "meteor", "data"])
 def test_a_group_alone_shows_its_help(words: list[str]) -> None:
     """Help on standard error, as it stands, and the code of wrong usage."""
     shown = call(*words)
