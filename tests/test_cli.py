@@ -1002,6 +1002,7 @@ def test_stopped(name: str, code: int, to_all: bool, jobs: int, long_work: list[
         stderr=subprocess.PIPE,
         env=environment(),
         start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - nohup ignores it
     )
     if jobs == 2:
         wait_for(lambda: len(processes_of(process.pid)) == 3, process)
@@ -1082,6 +1083,27 @@ def test_ignored_signals_stay_ignored() -> None:
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, env=environment(), check=False)
     assert (done.returncode, done.stderr) == (0, b"")
     assert done.stdout.decode() == call("tasks").out
+
+
+@needs_meteor
+def test_a_cache_that_cannot_be_written_costs_meteor_alone(tmp_path: Path) -> None:
+    """The other figures are there, and the line says what to do."""
+    wall = put(tmp_path, {"wall": "a file"}) / "wall"
+    example = ["score", "-l", "hard", EXAMPLE / "predictions", "-d", EXAMPLE / "data", "-t", "squadqg", "-t", "coqa"]
+    done = run(*example, GLGE_CACHE=str(wall / "cache"))
+    assert done.code == 0
+    assert re.search(FIGURES, done.out)
+    assert "METEOR is missing: " in done.out
+    assert "set GLGE_CACHE to a folder" in " ".join(done.out.split())
+
+
+@pytest.mark.parametrize("suffix", ["xml", "xlsx"])
+def test_an_ending_that_says_no_format(suffix: str, tmp_path: Path) -> None:
+    """Refused before any work; `--format` makes any name good."""
+    done = call(*score_example("-o", tmp_path / f"r.{suffix}"))
+    assert done.code == 2
+    assert "the ending says no format" in done.line
+    assert call(*score_example("-o", tmp_path / f"r.{suffix}", "-f", "json")).code == 0
 
 
 def test_faults_of_ours_keep_references_to_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
