@@ -779,8 +779,10 @@ def _read_both(
     errors = [problem for problem in problems if problem.severity == "error"]
     if needed and len(errors) == len(needed):
         first = needed[0]
-        more = f" ({len(needed)} tasks, the first: {first.message})" if len(needed) > 1 else ""
-        raise first if not more else DataError(f"references are missing{more}", hint=first.hint)
+        if len(needed) == 1:
+            raise first
+        names = ", ".join(name for name in submission.predictions if name in missing)
+        raise DataError(f"references are missing for {names}; the first: {first.message}", hint=first.hint)
     if errors:
         raise SubmissionError(
             f"the submission cannot be scored: {len(errors)} error{'s' if len(errors) > 1 else ''}",

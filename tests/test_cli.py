@@ -1093,8 +1093,9 @@ def test_a_cache_that_cannot_be_written_costs_meteor_alone(tmp_path: Path) -> No
     done = run(*example, GLGE_CACHE=str(wall / "cache"))
     assert done.code == 0
     assert re.search(FIGURES, done.out)
-    assert "METEOR is missing: " in done.out
-    assert "set GLGE_CACHE to a folder" in " ".join(done.out.split())
+    told = " ".join(done.out.split())
+    assert "METEOR is missing: " in told
+    assert "set GLGE_CACHE to a folder" in told
 
 
 @pytest.mark.parametrize("suffix", ["xml", "xlsx"])
@@ -1214,9 +1215,7 @@ def test_data_without_the_level(tmp_path: Path, data: Path, preds: Path) -> None
     assert f"hard/coqa_data/org_data/test.tgt and easy/coqa_data/org_data/test.tgt in {empty}" in done.line
     whole = call("score", "-l", "hard", preds, "-d", empty)
     assert whole.code == 2
-    assert "8 errors" in whole.line
-    for task in TASKS:
-        assert " ".join(whole.err.split()).count(f"no references for {task} ") == 1
+    assert f"references are missing for {', '.join(TASKS)}; the first: no references for {TASKS[0]} " in whole.line
 
 
 def test_a_hint_is_given_once(tmp_path: Path, preds: Path) -> None:
@@ -1225,7 +1224,7 @@ def test_a_hint_is_given_once(tmp_path: Path, preds: Path) -> None:
     told = " ".join(
         call("score", "-l", "hard", preds, "-d", tmp_path / "empty", "-t", "coqa", "-t", "xsum").err.split()
     )
-    assert told.count("come in the second archive") == 2  # one for each task
+    assert told.count("come in the second archive") == 1
 
 
 def test_validate_with_data_that_lack_the_task(tmp_path: Path, preds: Path) -> None:
@@ -1339,7 +1338,9 @@ def test_a_table_of_ones_own(tmp_path: Path) -> None:
     done = call("score", "--from-table", file, "-f", "json")
     (row,) = done.json["rows"]
     assert (row["model"], row["tasks"]["coqa"], row["value"]) == ("Mine", 70.25, None)
-    assert call("score", "--from-table", file, "-l", "easy").line == "the table has no row of this level (found easy)"
+    assert (
+        call("score", "--from-table", file, "-l", "easy").line == "the table has no row of this level (expected easy)"
+    )
     assert call("score", "--from-table", file, "-l", "esay").line == "there is no level 'esay'; did you mean 'easy'?"
     file.write_text("level,model,coqa.f1\nhard,Mine,much\n")
     assert call("score", "--from-table", file).line == f"{file}: row 1 (Mine): coqa.f1 is not a number (found 'much')"
