@@ -387,7 +387,7 @@ def test_without_any_references_the_data_are_to_blame(submission: Path, tmp_path
     """DataError, with what was looked for; not an error of the submission."""
     (tmp_path / "data").mkdir()
     with pytest.raises(
-        DataError, match="references are missing for cnndm, gigaword, .* the first: no references for cnndm"
+        DataError, match=r"references are missing for cnndm, gigaword, .* the first: no references for cnndm"
     ):
         score_submission(submission, level="hard", data=tmp_path / "data")
 
