@@ -1,4 +1,4 @@
-"""One distribution from three folders: glge/ is the library, tasks/ and baselines/ are its data.
+"""One distribution from four folders: glge/ is the library, tasks/, submissions/ and baselines/ are its data.
 
 Everything else about the package stands in pyproject.toml.
 """
@@ -25,6 +25,7 @@ setup(
     },
     package_data={
         "glge.reports": ["page/*"],
+        "glge.preparation": ["*.txt"],
         "glge": ["py.typed", "*.json"],
         "glge_tasks": ["*.yaml", "*.json", "*.csv"],
         "glge_baselines": ["*.yaml", "*.md"],

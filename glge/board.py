@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -60,13 +61,25 @@ def read_table(file: str | Path, benchmark: Benchmark) -> list[BoardRow]:
 
 def _json_rows(text: str, place: Path) -> list[dict[str, Any]]:
     try:
-        content = json.loads(text)
+        content = json.loads(text, object_pairs_hook=_no_duplicates)
     except json.JSONDecodeError as error:
         raise GlgeError(f"not readable as JSON: {error.msg}", file=str(place), line=error.lineno) from None
+    except (ValueError, RecursionError):
+        raise GlgeError("not readable as JSON: a number too long, or nested too deep", file=str(place)) from None
+    except GlgeError as error:
+        raise GlgeError(error.message, file=str(place)) from None
     rows = content.get("rows") if isinstance(content, dict) else content
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise GlgeError("expected a list of rows", file=str(place), hint='{"rows": [{"model": …, "tasks": …}]}')
     return rows
+
+
+def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
+        raise GlgeError(f"the key {twice[:40]!r} stands twice in one object")
+    return found
 
 
 def _csv_rows(text: str, place: Path) -> list[dict[str, Any]]:
@@ -74,9 +87,12 @@ def _csv_rows(text: str, place: Path) -> list[dict[str, Any]]:
     header = lines[0] if lines else []
     if not any("." in name for name in header):
         raise GlgeError("no column names a metric", file=str(place), line=1, hint="name them task.metric: cnndm.rouge1")
+    for name, count in Counter(header).items():
+        if count > 1:
+            raise GlgeError(f"the column {name[:40]!r} stands twice", file=str(place), line=1)
     rows = []
     for number, cells in enumerate(lines[1:], 2):
-        if not cells:
+        if not any(cell.strip() for cell in cells):
             continue
         if len(cells) != len(header):
             raise GlgeError(
@@ -149,8 +165,10 @@ def _number(figure: Any, what: str, place: Path) -> float | None:
     if figure is None or (isinstance(figure, str) and figure.strip() in ("", "-", "–")):
         return None
     try:
+        if isinstance(figure, bool) or (isinstance(figure, str) and "_" in figure):
+            raise ValueError
         value = float(figure)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise GlgeError(f"{what} is not a number", file=str(place), found=repr(figure)[:40]) from None
     if not 0 <= value <= 150:
         raise GlgeError(f"{what} is outside the 0-100 scale", file=str(place), found=f"{value:g}")

@@ -191,7 +191,7 @@ def score(
 
     Example: glge score --level hard preds/ --data DATA
     """
-    chosen = format or (_SUFFIXES.get(output.suffix.lower()) if output else None) or Format.terminal
+    chosen = _format_of(format, output)
     if from_table is not None:
         if predictions or data or task:
             raise GlgeError("--from-table takes no predictions", hint="leave them out, or leave the table out")
@@ -295,7 +295,7 @@ def compare(
 
     Example: glge compare base/ new/ --level hard --data DATA
     """
-    chosen = format or (_SUFFIXES.get(output.suffix.lower()) if output else None) or Format.terminal
+    chosen = _format_of(format, output)
 
     from glge.comparison import compare_lines
     from glge.reports.as_comparison import render_comparison
@@ -544,7 +544,7 @@ def doctor(
     for line in check_all(data, cross_check=cross_check):
         sound = sound and line.sound
         mark = "ok" if line.state == "ok" else line.state
-        show(f"{line.topic:<12} {mark:<8} {line.text}\n")
+        show(f"{line.topic:<14} {mark:<8} {line.text}\n")
     if not sound:
         raise typer.Exit(2)
 
@@ -610,13 +610,24 @@ def _score_table(
         benchmark.check_level(level)
     rows = [row for row in read_table(table, benchmark) if level is None or row.level == level]
     if not rows:
-        raise GlgeError("the table has no row of this level", found=str(level))
+        raise GlgeError("the table has no row of this level", expected=str(level))
     text = render_table(rows, list(benchmark.tasks), chosen.value, digits=digits)
     if output is None:
         show(text)
     else:
         write(text, output)
         say(f"wrote {shown_name(output)}")
+
+
+def _format_of(format: Format | None, output: Path | None) -> Format:
+    """What was asked for, else what the ending of the output says; an ending that says nothing is refused."""
+    if format is not None or output is None or output.suffix == "":
+        return format or Format.terminal
+    found = _SUFFIXES.get(output.suffix.lower())
+    if found is None and output.suffix.lower() != ".txt" and not output.exists():
+        known = ", ".join([*_SUFFIXES, ".txt"])
+        raise GlgeError("the ending says no format", file=str(output), hint=f"known: {known}; or give --format")
+    return found or Format.terminal
 
 
 def _profiles(text: str) -> list[str]:

@@ -181,7 +181,8 @@ def _find(root: Path, task: str, level: str, split: str, kind: str) -> tuple[Pat
     bases = archive_roots(root)
     others = ", ".join(_relative(root, base) for base in bases[1:])
     what = "references" if kind == "tgt" else "sources"
-    raise NoReferences(
+    fault = NoReferences if kind == "tgt" else DataError
+    raise fault(
         f"no {what} for {task} (level {level}, split {split}): looked for {files} "
         f"in {printable(str(root))} itself and in {others} there",
         hint=_advice(root, task, level, split, kind),

@@ -454,6 +454,10 @@ def score(
     predicted = _listed(predictions, "predictions")
     groups = [(item,) if isinstance(item, str) else tuple(item) for item in _listed(references, "references")]
     source_lines = None if sources is None else _listed(sources, "sources")
+    if found.reference.empty == "error":
+        for number, group in enumerate(groups, 1):
+            if not all(text.strip() for text in group):
+                raise MetricError(f"an empty reference, which {found.name} does not allow", line=number)
     unit = Unit(found, tuple(found.metrics), [predicted], groups, source_lines, Asked(intervals=resampling))
     return _task_result(
         found,
@@ -468,9 +472,18 @@ def score(
 
 
 def _listed(lines: Iterable[object], what: str) -> list:  # type: ignore[type-arg]
-    if isinstance(lines, str):
-        raise MetricError(f"{what} must be a list of lines", found="one string", hint="put it into a list")
-    return list(lines)
+    if isinstance(lines, (str, bytes, Mapping)):
+        kind = "one string" if isinstance(lines, str) else f"a {type(lines).__name__}"
+        raise MetricError(f"{what} must be a list of lines", found=kind, hint="put the texts into a list")
+    found = list(lines)
+    for number, line in enumerate(found, 1):
+        for text in [line] if isinstance(line, (str, bytes)) or not isinstance(line, Sequence) else line:
+            if not isinstance(text, str):
+                raise MetricError(f"{what} must be texts", line=number, found=f"a {type(text).__name__}")
+            if "\n" in text:
+                hint = 'one text a line, without its end: text.rstrip("\\n")'
+                raise MetricError(f"{what} hold a line feed", line=number, hint=hint)
+    return found
 
 
 def _record(name: str, lines: list[str]) -> FileRecord:
@@ -764,8 +777,12 @@ def _read_both(
     faults = _unreferenced(submission, missing)
     problems = (*submission.problems, *faults)
     errors = [problem for problem in problems if problem.severity == "error"]
-    if needed and len(errors) == len(needed) == 1:
-        raise needed[0]
+    if needed and len(errors) == len(needed):
+        first = needed[0]
+        if len(needed) == 1:
+            raise first
+        names = ", ".join(name for name in submission.predictions if name in missing)
+        raise DataError(f"references are missing for {names}; the first: {first.message}", hint=first.hint)
     if errors:
         raise SubmissionError(
             f"the submission cannot be scored: {len(errors)} error{'s' if len(errors) > 1 else ''}",
@@ -792,7 +809,7 @@ def _prepare(units: Sequence[Unit], progress: Progress | None) -> None:
     entries = {entry.metric: entry for unit in units for entry in unit.entries if entry.metric in _APART}
     for name, entry in entries.items():
         told = partial(progress, f"{name} tables") if progress else None
-        with suppress(MissingResource):
+        with suppress(GlgeError):  # told where it is scored
             entry.build().prepare(told)
 
 

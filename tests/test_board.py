@@ -105,3 +105,28 @@ def test_every_format_shows_every_row(known: Benchmark, format: str) -> None:
     if format == "latex":
         body = [line for line in text.split("\n") if line.endswith("\\\\")]
         assert {line.count("&") for line in body} == {12}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("t.csv", "model,coqa.f1,coqa.f1\na,1,99\n", "the column 'coqa.f1' stands twice"),
+        ("t.csv", "model,coqa.f1\na,1_0\n", r"coqa.f1 is not a number \(found '1_0'\)"),
+        ("t.json", '[{"model": "a", "tasks": {"coqa": {"f1": 10, "f1": 90}}}]', "the key 'f1' stands twice"),
+        ("t.json", '[{"model": "a", "tasks": {"coqa": {"f1": true}}}]', r"coqa.f1 is not a number \(found True\)"),
+        ("t.json", '[{"model": "a", "tasks": {"coqa": {"f1": ' + "9" * 5000 + "}}}]", "not readable as JSON"),
+        ("t.json", "[" * 100_000, "not readable as JSON"),
+    ],
+    ids=["column", "underscore", "key", "bool", "digits", "deep"],
+)
+def test_what_is_no_table_of_figures(name: str, text: str, message: str, tmp_path: Path) -> None:
+    """Nothing wins silently, and nothing that is no figure counts as one."""
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    with pytest.raises(GlgeError, match=message):
+        read_table(tmp_path / name, load_tasks())
+
+
+def test_rows_without_cells_are_no_systems(tmp_path: Path) -> None:
+    """A line of separators alone is skipped."""
+    (tmp_path / "t.csv").write_text("model,coqa.f1\na,50\n,\n", encoding="utf-8")
+    assert [row.model for row in read_table(tmp_path / "t.csv", load_tasks())] == ["a"]

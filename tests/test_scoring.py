@@ -363,3 +363,40 @@ def test_the_door() -> None:
     assert set(glge.__all__) <= set(dir(glge))
     with pytest.raises(AttributeError, match="no attribute 'scores'"):
         _ = glge.scores
+
+
+@pytest.mark.parametrize(
+    ("predictions", "references", "task", "message"),
+    [
+        (["a", "b\n"], ["a", "b"], "msqg", "line 2.*predictions hold a line feed"),
+        (["a"], ["a\nb"], "coqa", "references hold a line feed"),
+        ([None], ["a"], "coqa", r"predictions must be texts.*a NoneType"),
+        (["a"], [b"a"], "coqa", r"references must be texts.*a bytes"),
+        ({"a": 1}, ["a"], "coqa", r"predictions must be a list of lines .found a dict."),
+        (["a"], [""], "xsum", "an empty reference, which xsum does not allow"),
+        (["a b c d e"], [""], "cnndm", "every reference is empty"),
+    ],
+)
+def test_lists_that_are_no_lines(predictions: Any, references: Any, task: str, message: str) -> None:
+    """What cannot be the lines of a file is refused, with its place."""
+    with pytest.raises(MetricError, match=message):
+        score(predictions, references, task=task)
+
+
+def test_without_any_references_the_data_are_to_blame(submission: Path, tmp_path: Path) -> None:
+    """DataError, with what was looked for; not an error of the submission."""
+    (tmp_path / "data").mkdir()
+    with pytest.raises(
+        DataError, match=r"references are missing for cnndm, gigaword, .* the first: no references for cnndm"
+    ):
+        score_submission(submission, level="hard", data=tmp_path / "data")
+
+
+def test_missing_sources_are_told_by_validate(submission: Path, tmp_path: Path) -> None:
+    """Question generation cannot be scored without sources, and validate says so."""
+    data = tmp_path / "data"
+    shutil.copytree(EXAMPLE / "data", data)
+    next(data.rglob("msqg_data/org_data/test.src")).unlink()
+    (problem,) = validate_submission(submission, level="hard", data=data)
+    assert (problem.code, problem.severity) == ("no-references", "error")
+    assert problem.message.startswith("no sources for msqg")

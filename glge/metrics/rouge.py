@@ -462,7 +462,12 @@ class Rouge(AdditiveMetric):
         return dict.fromkeys(np.flatnonzero(rows.column("scored") == 0).tolist(), "empty reference: left out of ROUGE")
 
     def averages(self, rows: Rows) -> dict[str, Average]:
-        """What the program prints: `recall`, `precision`, `f`, each with its 95 % interval, 0-1."""
+        """What the program prints: `recall`, `precision`, `f`, each with its 95 % interval, 0-1.
+
+        MetricError when every reference is empty and such pairs are left out: there is nothing to average.
+        """
+        if not rows.column("scored").any():
+            raise MetricError(f"{self.name}: every reference is empty, so that no pair enters the average")
         order = _file_order(len(rows))
         scored = order[rows.column("scored")[order] > 0]
         in_order = rows.values[scored[_number_order(len(scored))], :3].astype(np.int64)

@@ -82,8 +82,9 @@ def hash_files(paths: Iterable[Path], root: Path) -> FileHash:
     """Many small files (stories) as one entry: the hash of their sorted names and hashes."""
     digest = hashlib.sha256()
     size = count = 0
-    for path in sorted(paths):
-        one = hash_file(path, os.path.relpath(path, root).replace(os.sep, "/"))
+    named = {os.path.relpath(path, root).replace(os.sep, "/"): path for path in paths}
+    for name in sorted(named):  # by text: paths are ordered otherwise on other systems
+        one = hash_file(named[name], name)
         digest.update(f"{one.sha256}  {one.name}\n".encode("utf-8", "surrogateescape"))
         size += one.bytes
         count += 1

@@ -33,7 +33,9 @@ class OutputFolder:
         self.target = target
         self.names = names
         self._force = force
-        self._temporary = target.with_name(f".{target.name}-{secrets.token_hex(6)}.tmp")
+        whole = Path(os.path.abspath(target))
+        self._temporary = whole.with_name(f".{whole.name}-{secrets.token_hex(6)}.tmp")
+        self._made: list[Path] = []  # folders above that are new, the outermost last
 
     def __enter__(self) -> Self:
         if self.target.exists() and not self.target.is_dir():
@@ -45,6 +47,7 @@ class OutputFolder:
                 file=printable(str(self.target)),
                 hint="give --force to replace, or another --out",
             )
+        self._made = [folder for folder in self._temporary.parents if not folder.exists()]
         try:
             self._temporary.mkdir(parents=True)
         except OSError as error:
@@ -75,6 +78,11 @@ class OutputFolder:
         finally:
             with contextlib.suppress(OSError):
                 shutil.rmtree(self._temporary)
+            if kind is not None:
+                # Folders that were made for this and hold nothing go again.
+                with contextlib.suppress(OSError):
+                    for folder in self._made:
+                        folder.rmdir()
         if isinstance(error, OSError) and error.errno in _REASONS:
             raise self._fault(error) from None
 

@@ -13,10 +13,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from glge.errors import MetricError
+from glge.errors import GlgeError, MetricError, MissingResource
 from glge.metrics.contract import AdditiveMetric, FloatArray, Pairs, Rows
 from glge.metrics.meteor import resources, statistics
 from glge.metrics.meteor.resources import Sources, State, Tables, build, state
+from glge.metrics.meteor.scorer import Scorer
 from glge.metrics.meteor.statistics import COLUMNS, CORPUS_CHUNKS
 
 __all__ = ["Meteor", "Sources", "State", "Tables", "build", "state"]
@@ -72,15 +73,15 @@ class Meteor(AdditiveMetric):
     def rows(self, pairs: Pairs) -> Rows:
         """The statistics of each line: int64 of shape (lines, 24).
 
-        Raises MissingResource without METEOR's files (or Java, for that engine), GlgeError when the tables
-        cannot be written on their first use.
+        Raises MissingResource without METEOR's files (or Java, for that engine), and when the tables cannot be
+        written on their first use.
         """
         if self.engine == "java":
             from glge.metrics.meteor.java import JavaMeteor  # noqa: PLC0415
 
             table = JavaMeteor().run(pairs).statistics
         else:
-            table = resources.load().statistics(pairs.predictions, pairs.references)
+            table = _scorer().statistics(pairs.predictions, pairs.references)
         return Rows(np.column_stack([table, statistics.corpus_chunks(table)]), (*COLUMNS, CORPUS_CHUNKS))
 
     def finish(self, totals: NDArray[Any]) -> Any:
@@ -97,6 +98,16 @@ class Meteor(AdditiveMetric):
         found: dict[str, float | int | str] = {name: float(np.nan_to_num(value)) for name, value in figures.items()}
         found["mean_of_lines"] = float(np.mean(self.lines(rows)))
         return found
+
+
+def _scorer() -> Scorer:
+    """The scorer on its tables; what keeps these from being made is a missing resource like the files themselves."""
+    try:
+        return resources.load()
+    except MissingResource:
+        raise
+    except GlgeError as error:
+        raise MissingResource(error.message, file=error.file, expected=error.expected, hint=error.hint) from error
 
 
 def _as_corpus(totals: NDArray[Any]) -> NDArray[Any]:

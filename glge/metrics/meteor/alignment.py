@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from operator import itemgetter
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +20,15 @@ from glge.metrics.meteor.matches import EXACT, Matches, Texts
 from glge.metrics.meteor.search import IntArray
 
 BEAM = 40
+# Prediction words that are kept as the bits of one integer; a longer line has a set of the few that are used.
+_BITS = 2048
 
 # A partial alignment: its rank (one integer, smaller is better), the prediction word right after its last
-# match (-1 after a gap), the reference word right after its last match, the prediction words it uses (a bit
-# each), and the chosen matches as a chain of (chain, match).
+# match (-1 after a gap), the reference word right after its last match, the prediction words it uses, and the
+# chosen matches as a chain of (chain, match). Words are the bits of an integer or a set: | and & serve both.
 _Trail = tuple["_Trail", int] | None
-_State = tuple[int, int, int, int, _Trail]
+_Words = Any
+_State = tuple[int, int, int, _Words, _Trail]
 _rank = itemgetter(0)
 
 
@@ -96,7 +100,8 @@ def _search(options: list[_Option], length: int) -> list[int]:
     # rank = -gain * chunks_possible * distances_possible + chunks * distances_possible + distance
     chunk = sum(option[5] for option in options) + 1
     word = chunk * (length + 3)
-    states: list[_State] = [(0, -1, 0, 0, None)]
+    sparse = max((option[3] for option in options), default=0) > _BITS
+    states: list[_State] = [(0, -1, 0, frozenset() if sparse else 0, None)]
     place = 0
     current = 0
     count = len(options)
@@ -116,7 +121,7 @@ def _search(options: list[_Option], length: int) -> list[int]:
                 for rank, last, _, used, trail in states
             ]
         else:
-            states = _branch(states, options[low:place], begin, word, chunk)
+            states = _branch(states, options[low:place], begin, word, chunk, sparse)
         if len(states) > 1:
             states.sort(key=_rank)
             del states[BEAM:]
@@ -151,14 +156,24 @@ def _pass_over(states: list[_State], current: int, until: int, chunk: int) -> li
     return states
 
 
-def _branch(states: list[_State], options: list[_Option], begin: int, word: int, chunk: int) -> list[_State]:
+def _branch(
+    states: list[_State], options: list[_Option], begin: int, word: int, chunk: int, sparse: bool
+) -> list[_State]:
     """At a contested reference word: each partial alignment with each match that fits, and with none.
 
     Of those made, only the ones that may be among the first `BEAM` are returned: `states` are sorted, and
     what ranks no better than `BEAM` earlier ones is not made at all.
     """
     moves = [
-        (mine, after, end, ((1 << (after - mine)) - 1) << mine, gain * word, distance, match)
+        (
+            mine,
+            after,
+            end,
+            frozenset(range(mine, after)) if sparse else ((1 << (after - mine)) - 1) << mine,
+            gain * word,
+            distance,
+            match,
+        )
         for _, end, mine, after, gain, distance, _, match in options
     ]
     most = max(move[4] for move in moves)
