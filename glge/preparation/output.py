@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import os
 import secrets
 import shutil
 from pathlib import Path
@@ -33,7 +34,7 @@ class OutputFolder:
         self.target = target
         self.names = names
         self._force = force
-        whole = Path(os.path.abspath(target))
+        whole = Path(os.path.abspath(target))  # noqa: PTH100 - links keep their names
         self._temporary = whole.with_name(f".{whole.name}-{secrets.token_hex(6)}.tmp")
         self._made: list[Path] = []  # folders above that are new, the outermost last
 
