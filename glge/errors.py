@@ -90,6 +90,10 @@ class NoReferences(DataError):
     """The data has no such file for a task; what was looked for, and where, is in the message."""
 
 
+class NoSources(NoReferences):
+    """The references are there, the sources beside them are not."""
+
+
 class MetricError(GlgeError):
     """A metric was given something it cannot score (lists of different length, no lines at all)."""
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from glge.errors import DataError, GlgeError, NoReferences, Problem, Severity, did_you_mean
+from glge.errors import DataError, GlgeError, NoReferences, NoSources, Problem, Severity, did_you_mean
 from glge.lines import DEFAULT_SIZE_LIMIT, PLACES, Lines, printable, read_lines
 from glge.results import FileRecord
 
@@ -181,7 +181,7 @@ def _find(root: Path, task: str, level: str, split: str, kind: str) -> tuple[Pat
     bases = archive_roots(root)
     others = ", ".join(_relative(root, base) for base in bases[1:])
     what = "references" if kind == "tgt" else "sources"
-    fault = NoReferences if kind == "tgt" else DataError
+    fault = NoReferences if kind == "tgt" else NoSources
     raise fault(
         f"no {what} for {task} (level {level}, split {split}): looked for {files} "
         f"in {printable(str(root))} itself and in {others} there",

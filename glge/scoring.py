@@ -695,7 +695,8 @@ def validate_submission(
     missing: dict[str, DataError] = {}
     if data is not None or os.environ.get("GLGE_DATA"):
         gold, missing = _read_references(known, find_data(data), level, split, wanted, size_limit)
-    faulty = {name: error for name, error in missing.items() if not isinstance(error, NoReferences)}
+    hidden = {name for name, error in missing.items() if type(error) is NoReferences}
+    faulty = {name: error for name, error in missing.items() if name not in hidden}
     expected: dict[str, int | None] = dict.fromkeys(faulty)
     expected |= {name: len(references) for name, references in gold.items()}
     submission = read_submission(
@@ -709,7 +710,7 @@ def validate_submission(
     )
     found = [problem for name in submission.predictions if name in gold for problem in gold[name].problems]
     counted = {problem.task for problem in submission.problems if problem.code == "line-count"}
-    absent = [name for name in missing if name in counted.union(submission.predictions) and name not in faulty]
+    absent = [name for name in missing if name in counted.union(submission.predictions) and name in hidden]
     if absent:
         message = f"the data has no references for {', '.join(absent)}: counted by the published size"
         found.append(Problem("published-size", CODES["published-size"], message, count=len(absent)))

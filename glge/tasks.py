@@ -72,7 +72,7 @@ class Task(_Entry):
     description: str
     source: str
     target: str
-    sizes: dict[Literal["train", "dev", "test"], Annotated[int, Field(ge=0)]] = Field(min_length=3)
+    sizes: dict[Literal["train", "dev", "test"], int] = Field(min_length=3)
     mean_words: dict[Literal["source", "target"], float] = Field(min_length=2)
     prediction: Side
     reference: Side
