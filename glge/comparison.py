@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from glge import __version__
 from glge.errors import DataError, Problem, Severity, SubmissionError
 from glge.lines import DEFAULT_SIZE_LIMIT, printable
-from glge.references import References, find_data, read_references
+from glge.references import find_data
 from glge.results import (
     Comparison,
     Difference,
@@ -41,6 +41,7 @@ from glge.scoring import (
     as_interval,
     make_units,
     mean_draws,
+    read_all_references,
     score_units,
     task_lines,
 )
@@ -126,7 +127,7 @@ def compare_lines(
     each_level = list(levels) * (len(systems) if len(levels) == 1 else 1)
     called = _names(systems, names)
     wanted = [known.task(name).name for name in tasks] if tasks else None
-    gold, missing = _references(known, find_data(data), each_level[0], split, wanted, size_limit)
+    gold, missing = read_all_references(known, find_data(data), each_level[0], split, wanted, size_limit)
     read = [
         read_submission(
             _paths(paths),
@@ -202,20 +203,6 @@ def _names(systems: Sequence[Paths], names: Sequence[str] | None) -> list[str]:
         if len(set(short)) == len(short):
             return short
     return [f"{printable(each[-1])} ({number})" for number, each in enumerate(parts, 1)]
-
-
-def _references(
-    known: Benchmark, root: Path, level: str, split: str, wanted: list[str] | None, size_limit: int | None
-) -> tuple[dict[str, References], dict[str, DataError]]:
-    gold: dict[str, References] = {}
-    missing: dict[str, DataError] = {}
-    for name, task in known.tasks.items():
-        if wanted is None or name in wanted:
-            try:
-                gold[name] = read_references(root, task, level, split, size_limit=size_limit)
-            except DataError as error:
-                missing[name] = error
-    return gold, missing
 
 
 def _common(

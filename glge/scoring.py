@@ -694,7 +694,7 @@ def validate_submission(
     gold: dict[str, References] = {}
     missing: dict[str, DataError] = {}
     if data is not None or os.environ.get("GLGE_DATA"):
-        gold, missing = _read_references(known, find_data(data), level, split, wanted, size_limit)
+        gold, missing = read_all_references(known, find_data(data), level, split, wanted, size_limit)
     hidden = {name for name, error in missing.items() if type(error) is NoReferences}
     faulty = {name: error for name, error in missing.items() if name not in hidden}
     expected: dict[str, int | None] = dict.fromkeys(faulty)
@@ -727,7 +727,7 @@ def _unreferenced(submission: Submission, missing: Mapping[str, DataError]) -> l
     ]
 
 
-def _read_references(
+def read_all_references(
     known: Benchmark, root: Path, level: str, split: str, wanted: list[str] | None, size_limit: int | None
 ) -> tuple[dict[str, References], dict[str, DataError]]:
     """The references of every task that is wanted, and why those of the others are not there."""
@@ -764,7 +764,7 @@ def _read_both(
         # A wrong path of the predictions is told first.
         read_submission(_paths(predictions), level, benchmark=known, split=split, size_limit=size_limit)
         raise
-    gold, missing = _read_references(known, root, level, split, wanted, size_limit)
+    gold, missing = read_all_references(known, root, level, split, wanted, size_limit)
     submission = read_submission(
         _paths(predictions),
         level,
