@@ -105,11 +105,14 @@ def timed(work: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def run_glge(folder: Path, jobs: int, tasks: list[str]) -> tuple[float, float, dict[str, object]]:
+def run_glge(
+    folder: Path, jobs: int, tasks: list[str], more: tuple[str, ...] = ()
+) -> tuple[float, float, dict[str, object]]:
     """A cold `glge score` process: wall seconds, peak megabytes of its largest process, the report."""
     output = folder / "report.json"
     command = [sys.executable, "-m", "glge", "score", "--level", "hard", str(folder / "preds")]
     command += ["--data", str(folder / "data"), "--jobs", str(jobs), "--output", str(output)]
+    command += more
     for task in tasks:
         command += ["--task", task]
     start = time.perf_counter()
@@ -136,6 +139,7 @@ def main() -> None:
         )
         print(f"glge --help, cold process                        {helped:7.2f} s")
         report_level(folder, options.jobs, counts)
+        report_analyses(folder, options.jobs, list(counts), options.others)
         compare(folder, options.others)
 
 
@@ -153,6 +157,64 @@ def report_level(folder: Path, jobs: int, counts: dict[str, int]) -> None:
     for name in [*rest, "squadqg", "msqg"]:
         wall, _, _ = run_glge(folder, 1, [name])
         print(f"  {name:<12} alone, cold, 1 job, {counts[name]:>6,} lines   {wall:7.2f} s")
+
+
+def report_analyses(folder: Path, jobs: int, tasks: list[str], others: int) -> None:
+    """Intervals, and the comparison of two systems, beside a plain score; sacreBLEU's bootstrap on one task."""
+    from functools import partial
+
+    from glge.metrics import METRICS, Pairs
+    from glge.significance import Resampling, bootstrap, bootstrap_p
+
+    second = folder / "second"
+    second.mkdir(exist_ok=True)
+    rng = np.random.default_rng(3)
+    for file in (folder / "preds").iterdir():
+        lines = []
+        for line in file.read_text(encoding="utf-8").split("\n")[:-1]:
+            words = line.split(" ")
+            kept = rng.random(len(words)) < 0.9
+            lines.append(" ".join(a if keep else words[0] for a, keep in zip(words, kept, strict=True)))
+        (second / file.name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    plain, _, _ = run_glge(folder, jobs, tasks)
+    sure, _, _ = run_glge(folder, jobs, tasks, ("--ci", "95"))
+    print(
+        f"\nwith intervals of every figure, 1,000 resamples      {sure:7.2f} s   {sure / plain:.2f} x a score without"
+    )
+    for test in ("bootstrap", "randomization"):
+        command = [sys.executable, "-m", "glge", "compare", str(folder / "preds"), str(second), "--level", "hard"]
+        command += ["--data", str(folder / "data"), "--jobs", str(jobs), "--test", test]
+        wall = timed(lambda words=command: subprocess.run(words, check=True, capture_output=True))  # type: ignore[misc]
+        print(f"compare two systems, {test:<14}                  {wall:7.2f} s   {wall / plain:.2f} x one score")
+
+    def lines_of(path: Path) -> list[str]:
+        return path.read_text(encoding="utf-8").split("\n")[:-1][:others]
+
+    gold = lines_of(folder / "data" / "easy" / "msqg_data" / "org_data" / "test.tgt")
+    systems = [lines_of(folder / "preds" / "msqg.hard.test"), lines_of(second / "msqg.hard.test")]
+
+    def theirs() -> None:
+        from sacrebleu.metrics import BLEU
+        from sacrebleu.significance import PairedTest
+
+        named = [("first", systems[0]), ("second", systems[1])]
+        PairedTest(named, {"BLEU": BLEU()}, [gold], test_type="bs", n_samples=1000)()
+
+    def ours(name: str) -> None:
+        metric = METRICS[name]()
+        rows = [metric.rows(Pairs.single(lines, gold)) for lines in systems]
+        reduces = {side: partial(metric.reduce, mine) for side, mine in enumerate(rows)}
+        draws = bootstrap(reduces, len(gold), Resampling(1000), "msqg")
+        bootstrap_p(draws[1] - draws[0], metric.value(rows[1]) - metric.value(rows[0]))
+
+    try:
+        seconds = timed(theirs)
+        ratios = {name: seconds / timed(partial(ours, name)) for name in ("coco_bleu4", "library_bleu")}
+    except Exception as error:
+        print(f"sacreBLEU's paired bootstrap not run: {error}")
+    else:
+        told = ", ".join(f"{ratio:.1f} x as long as for {name}" for name, ratio in ratios.items())
+        print(f"sacreBLEU's paired bootstrap of BLEU, msqg, {len(gold):,} lines: {told}")
 
 
 def compare(folder: Path, others: int) -> None:
